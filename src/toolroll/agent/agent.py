@@ -206,8 +206,30 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     raise UsageError("run_sync was called inside an event loop. Use `await agent.run(...)` there.")
 
 
+@overload
+async def generate_text(prompt: Prompt, *, output: None = None, **options: Unpack[AgentOptions]) -> RunResult[None]: ...
+
+
+@overload
+async def generate_text(prompt: Prompt, *, output: type[A], **options: Unpack[AgentOptions]) -> RunResult[A]: ...
+
+
+@overload
 async def generate_text(
-    prompt: Prompt, *, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]
-) -> RunResult[Out]:
+    prompt: Prompt, *, output: tuple[type[A], type[B]], **options: Unpack[AgentOptions]
+) -> RunResult[A | B]: ...
+
+
+@overload
+async def generate_text(
+    prompt: Prompt, *, output: Sequence[type[A]], **options: Unpack[AgentOptions]
+) -> RunResult[A]: ...
+
+
+@overload
+async def generate_text(prompt: Prompt, *, output: object, **options: Unpack[AgentOptions]) -> RunResult[Any]: ...
+
+
+async def generate_text(prompt: Prompt, *, output: object = None, **options: Unpack[AgentOptions]) -> RunResult[Any]:
     """Make an agent and run it once: `await generate_text("...", model=..., tools=[...])`."""
     return await Agent(output=output, **options).run(prompt)

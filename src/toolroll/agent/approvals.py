@@ -80,8 +80,10 @@ class RecordedApprover:
             found |= zip((one.call_id for one in left), await self._ask(left), strict=True)
         for one in requests:
             decision = found[one.call_id]
-            edited = decision.edited if isinstance(decision, Approve) else None
-            self._state.approved[one.call_id] = content_change(one.preview, edited)
+            if not isinstance(decision, Approve):
+                self._state.approved[one.call_id] = content_change(one.preview)
+            elif decision.arguments is None:  # else another change than the one that was shown
+                self._state.approved[one.call_id] = content_change(one.preview, decision.edited)
         return [found[one.call_id] for one in requests]
 
     async def _find_answer(self, request: ApprovalRequest) -> Decision | None:
@@ -106,6 +108,7 @@ class RecordedApprover:
                 preview=question_text(one),
                 why=one.why,
                 change=content_hash(one.preview.text),
+                arguments=one.arguments,
             )
             known = self._state.asked.get(one.call_id)
             if known is None or known.digest != one.digest:
@@ -141,9 +144,20 @@ def _why_asked_again(request: ApprovalRequest, before: ApprovalQuestion | None) 
 def _answer_record(request: ApprovalRequest, decision: Decision) -> ApprovalAnswer:
     if isinstance(decision, Approve):
         return ApprovalAnswer(
-            call_id=request.call_id, digest=request.digest, decision="approve", edited=decision.edited
+            call_id=request.call_id,
+            digest=request.digest,
+            decision="approve",
+            edited=decision.edited,
+            arguments=None if decision.arguments is None else dict(decision.arguments),
         )
     return ApprovalAnswer(call_id=request.call_id, digest=request.digest, decision="reject", reason=decision.reason)
+
+
+def recorded_decision(record: ApprovalAnswer) -> Decision:
+    """Return the decision that is on record."""
+    if record.decision == "approve":
+        return Approve(edited=record.edited, arguments=record.arguments)
+    return Reject(reason=record.reason)
 
 
 def effect_of(tool: Tool) -> Effect:

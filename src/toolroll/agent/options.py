@@ -1,7 +1,7 @@
 """The options of an agent, and the checked `Setup` they become. Mistakes raise `UsageError` when the agent is made."""
 
 import difflib
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike, environ
@@ -26,6 +26,7 @@ from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.labels import NO_LABELS, Labels
 from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.kernel.define.tool import Tool, ToolDefinition, Toolset
+from toolroll.kernel.define.wrappers import ApprovalCondition, with_approval
 from toolroll.kernel.depends.dependency import Injection, Overrides
 from toolroll.kernel.depends.overrides import check_matched, read_overrides
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, Timeouts, WebSearch
@@ -197,6 +198,8 @@ class AgentOptions(TypedDict, total=False):
     """Whether `RunResult.tool_calls` lists every call."""
     on_turn: TurnHook
     """Called with each turn of the model, before its calls run."""
+    needs_approval: Mapping[str, ApprovalCondition]
+    """Conditions by the names of tools: `when(arguments, ctx)` says whether a person is asked about a call."""
     hooks: Iterable[Hook]
     """Objects that take part in runs, requests to the model and tool calls; the first is the outermost."""
     settings: SettingsLike
@@ -219,7 +222,7 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
     searches = [one for one in given if isinstance(one, WebSearch)]
     if len(searches) > 1:
         raise UsageError("An agent takes one WebSearch, not several.")
-    tools = Toolset([one for one in given if isinstance(one, Tool)])
+    tools = Toolset(_with_conditions([one for one in given if isinstance(one, Tool)], rest.pop("needs_approval", {})))
     if len(tools) + len(searches) != len(given):
         raise UsageError("An agent's tools are made with @tool or define_tool. Decorate plain functions first.")
     setup = Setup(
@@ -242,6 +245,17 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
     check_waiting(setup)
     check_settings(setup.model, setup.settings, setup.model.origin.model)
     return setup
+
+
+def _with_conditions(tools: Sequence[Tool], conditions: Mapping[str, ApprovalCondition]) -> list[Tool]:
+    """Return the tools, those with a condition wrapped in it; a name that no tool has is refused."""
+    if not isinstance(conditions, Mapping):
+        raise UsageError(f"needs_approval is a mapping of tool names to functions, not {conditions!r}.")
+    known = [tool.name for tool in tools]
+    for name in conditions:
+        if name not in known:
+            raise UsageError(f"needs_approval names {name!r}, and the agent's tools are: {', '.join(known) or 'none'}.")
+    return [with_approval(tool, conditions[tool.name]) if tool.name in conditions else tool for tool in tools]
 
 
 def _settings(rest: dict[str, Any]) -> dict[str, Any]:

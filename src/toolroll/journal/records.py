@@ -117,6 +117,8 @@ class ApprovalQuestion:
     preview: str
     why: str = ""
     change: str = ""
+    arguments: object = None
+    """The checked arguments of the call; None in a record of an earlier version."""
     kind: Literal["asked"] = "asked"
 
 
@@ -129,6 +131,8 @@ class ApprovalAnswer:
     decision: Literal["approve", "reject"]
     reason: str | None = None
     edited: str | None = None
+    arguments: Mapping[str, object] | None = None
+    """Those of the person, in the place of the model's."""
     kind: Literal["decided"] = "decided"
 
 

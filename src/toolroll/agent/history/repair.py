@@ -25,6 +25,7 @@ from toolroll.kernel.data.messages import (
 )
 
 INTERRUPTED: Final = "[interrupted: this call has no result; whether it ran is not known]"
+PENDING: Final = "[pending: this call waits for an approval and has not run]"
 BEGINNING: Final = "[the beginning of this conversation is not here]"
 
 
@@ -58,6 +59,8 @@ class Conversation:
         self._answers: dict[str, ToolMessage] = {}
         self._given: ToolResults | None = None
         self._later: list[UserMessage] = []
+        self.pending: Container[str] = ()
+        """The calls of the last turn that wait for a person."""
         for message in messages:
             self.append(message)
 
@@ -118,10 +121,13 @@ class Conversation:
         self._given = None
 
     def _results(self) -> ToolResults:
-        wanted = tuple(self._answers.get(call.id) or interrupted_result(call) for call in self._open.values())
+        wanted = tuple(self._answers.get(call.id) or self._unanswered(call) for call in self._open.values())
         if self._given is not None and self._given.results == wanted:
             return self._given
         return ToolResults(results=wanted)
+
+    def _unanswered(self, call: ToolCall) -> ToolMessage:
+        return pending_result(call) if call.id in self.pending else interrupted_result(call)
 
     def _take_turn(self, message: AssistantMessage) -> None:
         blocks = _without_loose_end(message.blocks)
@@ -165,6 +171,11 @@ class Conversation:
             return self._open[result.call_id]
         renamed = self._renamed.get(result.call_id, ())
         return next((self._open[call_id] for call_id in renamed if call_id not in self._answers), None)
+
+
+def pending_result(call: ToolCall) -> ToolMessage:
+    """Return the labelled result of a call that waits for an approval."""
+    return ToolMessage(call_id=call.id, name=call.name, content=PENDING, is_error=True)
 
 
 def interrupted_result(call: ToolCall) -> ToolMessage:

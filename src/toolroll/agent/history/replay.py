@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from toolroll.agent.approvals import effect_of
+from toolroll.agent.approvals import effect_of, recorded_decision
 from toolroll.agent.choices import with_recorded_settings
 from toolroll.agent.context.outputs import open_outputs
 from toolroll.agent.events import Event, StepFinished
@@ -38,7 +38,7 @@ from toolroll.journal.records import (
     RunBegan,
     RunEnded,
 )
-from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Effect, Reject
+from toolroll.kernel.approval.request import ApprovalRequest, Decision, Effect, Reject
 from toolroll.kernel.data.messages import OutputRef, Part, ToolCall, ToolMessage
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import ScriptedModel
@@ -254,7 +254,7 @@ class _Answers:
     def _decision(self, decided: ApprovalAnswer | None) -> Decision:
         if decided is None:
             return Reject("nobody was asked about this then")
-        return Approve(edited=decided.edited) if decided.decision == "approve" else Reject(reason=decided.reason)
+        return recorded_decision(decided)
 
 
 class _RecordedCalls:

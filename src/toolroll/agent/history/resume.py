@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
-from toolroll.agent.approvals import AskLater
+from toolroll.agent.approvals import AskLater, recorded_decision
 from toolroll.agent.choices import check_chosen, with_recorded_settings
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
 from toolroll.agent.history.attempts import begin_attempt, give_up, measure_progress
@@ -29,13 +29,14 @@ from toolroll.agent.loop.preparation import prepare_run, prepare_step
 from toolroll.agent.loop.state import Answer, RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
 from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, pass_prompt, run_to_end
-from toolroll.errors import DecisionRefused, UsageError
+from toolroll.errors import ArgumentsRefused, DecisionRefused, JsonRefused, UsageError
 from toolroll.journal.journal import Journal, Recording
 from toolroll.journal.records import ApprovalAnswer, MessageAdded, RunEnded, StopDecided
 from toolroll.journal.redaction import lost_a_secret
 from toolroll.journal.tables import no_such_run
-from toolroll.kernel.approval.request import Approve, Decision, Reject
+from toolroll.kernel.approval.request import Approve, Decision
 from toolroll.kernel.data.messages import AssistantMessage, Prompt, ToolCall
+from toolroll.kernel.data.serialize import dump_json
 
 FIRST_POLL_S: Final = 0.02
 LONGEST_POLL_S: Final = 0.5
@@ -158,15 +159,27 @@ def _bind_answers(rebuilt: RebuiltRun, decisions: Mapping[str, Decision]) -> Non
         if call_id not in pending:
             waiting = ", ".join(pending) or "none"
             raise DecisionRefused(f"Nothing waits for an answer about {call_id[:64]!r}. Calls that do: {waiting}.")
+        _check_arguments(rebuilt, call_id, pending[call_id].tool, decision)
         answers[call_id] = Answer(digest=pending[call_id].digest, decision=decision, is_recorded=False)
 
 
 def _recorded_answer(record: ApprovalAnswer | None) -> Answer | None:
     """Return the answer on record, unless the person's text lost a secret when it was stored: they said another one."""
-    if record is None or lost_a_secret(record.edited or ""):
+    if record is None or lost_a_secret(record.edited or "") or lost_a_secret(dump_json(record.arguments)):
         return None
-    decision = Approve(edited=record.edited) if record.decision == "approve" else Reject(reason=record.reason)
+    decision = recorded_decision(record)
     return Answer(digest=record.digest, decision=decision, is_recorded=True)
+
+
+def _check_arguments(rebuilt: RebuiltRun, call_id: str, tool_name: str, decision: Decision) -> None:
+    """Refuse arguments of a person that the tool does not take; the question stays."""
+    tool = rebuilt.state.setup.tools.get(tool_name)
+    if tool is None or not isinstance(decision, Approve) or decision.arguments is None:
+        return
+    try:
+        tool.validate(dump_json(decision.arguments))
+    except (JsonRefused, ArgumentsRefused) as error:
+        raise DecisionRefused(f"The arguments for {call_id!r} do not fit. {error.message}") from error
 
 
 class _Continuation:

@@ -151,6 +151,7 @@ async def _ask_about(state: RunState, tool: Tool, call: ToolCall, why: str) -> N
                 digest=question.digest,
                 preview=question_text(question),
                 why=question.why,
+                arguments=question.arguments,
             )
         case Reject():
             state.run.report(ApprovalDecided(request=question, decision=decision))

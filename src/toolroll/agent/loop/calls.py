@@ -152,13 +152,15 @@ class _Batch:
         warning = state.guard.add_result(call, result)
         if warning is not None:
             state.emit(Warned(kind="repeated_call", text=f"{call.name}: {warning}"))
-            message = _with_note(message, warning)
+        note = "]\n[".join(one for one in (state.edits.pop(call.id, None), warning) if one) or None
+        if note is not None:
+            message = _with_note(message, note)
         self.results[call.id] = result
         self.logs[call.id] = log = make_log(call, result, duration_ms)
         state.add_result(message)
         write_line(state.run.logger, log, call.arguments)
         if state.setup.journal is not None:
-            await state.record(_record(message, result, duration_ms, warning))
+            await state.record(_record(message, result, duration_ms, note))
         state.emit(CallFinished(call=call, result=result, duration_ms=duration_ms))
 
     def _duration_ms(self, call: ToolCall) -> float:

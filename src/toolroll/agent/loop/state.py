@@ -25,10 +25,11 @@ from toolroll.journal.records import (
     StateSet,
     UsageAdded,
 )
-from toolroll.kernel.approval.request import Decision
+from toolroll.kernel.approval.request import Approve, Decision
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import ApprovalDecided, KernelEvent, StateChanged
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, ToolMessage, UserMessage
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, ModelRequest, ModelResponse
 from toolroll.outputs.store import OutputStore
@@ -40,6 +41,19 @@ SEARCH_WITHHELD: Final = (
     "The provider's own web search is not offered to the model any more: this run has read private text, and what the "
     "provider would search for is not shown before it leaves."
 )
+
+
+def edit_note(decided: ApprovalDecided) -> str | None:
+    """Return what the model is told about a call that a person changed before they approved it."""
+    decision = decided.decision
+    if not isinstance(decision, Approve):
+        return None
+    if decision.arguments is not None:
+        return f"The user changed the arguments of this call before approving it, to: {dump_json(decision.arguments)}"
+    if decision.edited is None or decided.request.preview.reports_edit:
+        return None
+    return f"The user edited the proposed text before approving it. This was used instead:\n{decision.edited}"
+
 
 Change: TypeAlias = tuple[str | None, str | None]
 """The hashes of a content before and after it is changed, where they are known."""
@@ -106,6 +120,8 @@ class RunState:
     """The questions that are on record, call by call."""
     waiting: dict[str, ApprovalQuestion] = field(default_factory=dict)
     """The calls that a person has still to be asked about, later."""
+    edits: dict[str, str] = field(default_factory=dict)
+    """What a person changed in calls before they approved them, in words for the model."""
     recorded_usage: set[tuple[str, int]] = field(default_factory=set)
     """The steps of sub-agents, by run id and number, whose usage is on record although their call has no result."""
     models: list[Model] = field(default_factory=list)
@@ -174,6 +190,8 @@ class RunState:
             self._unrecorded.append(StateSet(name=event.name, value=event.value))
         if isinstance(event, ApprovalDecided) and event.request.call_id in self.waiting:
             return  # nothing was decided: the executor only had to be given an answer
+        if isinstance(event, ApprovalDecided) and (note := edit_note(event)) is not None:
+            self.edits[event.request.call_id] = note
         self.emit(event)
 
     def spend(self, sub: SubRun, *, step: int) -> None:
@@ -197,6 +215,7 @@ class RunState:
 
     def messages(self) -> tuple[Message, ...]:
         """Return the conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""
+        self.conversation.pending = self.waiting
         return (*self.window.whole(self.conversation.snapshot()), *self._unfinished())
 
     def _unfinished(self) -> tuple[Message, ...]:
@@ -229,6 +248,7 @@ class RunState:
 
     def new_messages(self) -> tuple[Message, ...]:
         """Return what this run has added to the conversation, its prompt first, even what was compacted since."""
+        self.conversation.pending = self.waiting
         return (*self.conversation.snapshot()[self._first_new :], *self._unfinished())
 
     def request(self, *, tools: bool) -> ModelRequest:

@@ -5,7 +5,7 @@ arguments, and the preview with the hash of what it was computed from. Whatever 
 answer no longer fits.
 """
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -45,6 +45,8 @@ class Preview:
     """Further lines for the person; the answer is bound to them."""
     hints: tuple[str, ...] = ()
     """Further lines that the answer is not bound to."""
+    reports_edit: bool = field(default=False, compare=False)
+    """Whether the tool itself tells the model what a person edited; if not, the agent does."""
     payload: object = field(default=None, compare=False, repr=False)
     """A value for the tool itself; nobody sees it."""
 
@@ -170,10 +172,15 @@ def unique_paths(paths: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """Yes. With `edited`, yes to this text instead of the proposed one (an empty text is an edit too)."""
+    """Yes. With `edited`, yes to this text instead of the proposed one (an empty text is an edit too).
+
+    With `arguments`, yes to the call with these instead; they are checked, judged and previewed as all others are.
+    """
 
     edited: str | None = None
     """The text to use instead of the proposed one; None keeps the proposal."""
+    arguments: Mapping[str, object] | None = None
+    """All arguments to use instead of the proposed ones; None keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +203,11 @@ def rejection_text(decision: Reject) -> str:
 
 
 def is_decision(decision: object) -> bool:
-    """Return whether it is an `Approve` or a `Reject`, with text or nothing in it."""
+    """Return whether it is an `Approve` or a `Reject`, with text, arguments or nothing in it."""
     match decision:
-        case Approve(edited=text) | Reject(reason=text):
+        case Approve(edited=None, arguments=arguments):
+            return arguments is None or isinstance(arguments, Mapping)
+        case Approve(edited=text, arguments=None) | Reject(reason=text):
             return text is None or isinstance(text, str)
     return False
 

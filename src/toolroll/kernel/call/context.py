@@ -189,6 +189,7 @@ class ToolContext:
         "approved",
         "call_id",
         "denied_paths",
+        "edited_arguments",
         "has_unread_edit",
         "number",
         "run",
@@ -205,6 +206,7 @@ class ToolContext:
         """Where the paths of the call led when it was judged; empty where nothing had to be judged."""
         self.denied_paths: tuple[str, ...] = ()
         """Patterns of the rules that deny paths to this tool: it shows nothing of what they fit, named or not."""
+        self.edited_arguments: str | None = None  # those of a person, as JSON, in the place of the model's
         self.has_unread_edit = False  # of a person, which the tool has not looked at so far
         self._cancelled = False
         self._values: ValueStore | None = None

@@ -6,14 +6,14 @@ with a call whose paths have to be followed first: `judge_located` does that, an
 tool. Permits are written in this module alone.
 """
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, JsonRefused
 from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.permit import _MINT, Grant, Permit, make_seal
-from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.policy import Policy, Verdict
 from toolroll.kernel.approval.request import (
     ApprovalRequest,
     Decision,
@@ -30,7 +30,7 @@ from toolroll.kernel.call.events import ApprovalDecided
 from toolroll.kernel.call.result import Done, ToolResult, to_result
 from toolroll.kernel.data.labels import ALL_LABELS, EXPOSED, Labels, collect_labels, is_exposed, is_outward
 from toolroll.kernel.data.messages import ToolCall
-from toolroll.kernel.data.serialize import to_plain_unfiltered
+from toolroll.kernel.data.serialize import dump_plain, to_plain_unfiltered
 from toolroll.kernel.failures import is_being_cancelled, log_failure
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def admit(
         effect = core.effect
         if effect == "reads":
             effect = tool.effect  # a wrapper can only make it stricter
-        if effect == "reads" and ctx.run.policy is None and not tool.asks:
+        if effect == "reads" and ctx.run.policy is None and not (tool.asks or tool.has_condition):
             return Permit(_MINT, core, arguments, ctx)
         paths = _paths(tool, core, arguments)
         if paths and core.locates:
@@ -147,11 +147,13 @@ def _judge(
     siblings: Sequence["Tool"],
 ) -> Permit | Asking | ToolResult:
     policy = ctx.run.policy or _DEFAULT_POLICY
-    verdict = policy.judge(tool.name, effect=effect, paths=paths, asks=tool.asks, core=core.name)
+    needed = tool.needs_approval(arguments, ctx)
+    verdict = policy.judge(tool.name, effect=effect, paths=paths, asks=bool(needed), core=core.name)
+    if needed is False and verdict.action == "ask" and not verdict.by_rule:
+        verdict = Verdict(action="allow", because=f"{tool.name} needs no approval for this call", by_rule=True)
     ctx.denied_paths = policy.denied_paths(tool.name, core.name)
     if verdict.action == "deny":
-        text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
-        return ToolResult.failure(text, code="denied")
+        return _denied_failure(tool, verdict)
     if _could_leak(tool, ctx.run.labels, siblings):
         beyond = ctx.run.take_consent(ctx.call_id, arguments) if verdict.action == "allow" else ""
         if beyond is not None:
@@ -255,6 +257,8 @@ async def settle(
         ctx.run.report(ApprovalDecided(request=request, decision=decision))
         return ToolResult.failure(rejection_text(decision), code="rejected")
     now = await _check_unchanged(asking, request, decision.edited, ctx)
+    if decision.arguments is not None and not isinstance(now, ToolResult):
+        asking, now = await _change_arguments(asking, decision.arguments, ctx)
     bound = request if isinstance(now, ToolResult) else now
     ctx.run.report(ApprovalDecided(request=bound, decision=decision))
     if isinstance(now, ToolResult):
@@ -307,6 +311,35 @@ async def _check_edit(
     return now
 
 
+async def _change_arguments(
+    asking: Asking, arguments: Mapping[str, object], ctx: ToolContext
+) -> tuple[Asking, ApprovalRequest | ToolResult]:
+    """Return the call with the arguments of the person: checked, judged and previewed as those of a model are."""
+    try:
+        raw = dump_plain(to_plain_unfiltered(arguments))
+        changed = asking.tool.validate(raw)
+        paths = _paths(asking.tool, asking.core, changed)
+        targets = await _locate(asking.core, paths, ctx) if paths and asking.core.locates else ()
+        judged = unique_paths((*paths, *(target.resolved for target in targets)))
+        policy = ctx.run.policy or _DEFAULT_POLICY
+        verdict = policy.judge(asking.tool.name, effect=asking.effect, paths=judged, core=asking.core.name)
+    except (JsonRefused, ArgumentsRefused) as error:
+        text = f"The arguments that the person gave do not fit. Nothing was done. {error.message}"
+        return asking, ToolResult.failure(text, code="invalid_edit")
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a validator or wrapper raises
+        return asking, handle_error(error, asking.tool, ctx)
+    if verdict.action == "deny":
+        return asking, _denied_failure(asking.tool, verdict)
+    made = replace(asking, arguments=changed, seal=make_seal(changed), targets=targets)
+    ctx.edited_arguments = raw
+    return made, await show(made, ctx)
+
+
+def _denied_failure(tool: "Tool", verdict: Verdict) -> ToolResult:
+    text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
+    return ToolResult.failure(text, code="denied")
+
+
 def _stale_failure(asking: Asking) -> ToolResult:
     text = (
         f"What {asking.tool.name} would change is no longer what was shown for approval. Nothing was done. "
@@ -322,7 +355,7 @@ def _not_editable_failure(asking: Asking) -> ToolResult:
 
 def run_call(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
     """Take the permit to the tool, with the intent written down before and the outcome after."""
-    if ctx.run.policy is not None and permit.granted == "policy" and permit.changes:
+    if permit.granted == "policy" and permit.changes:
         return _show_and_run(tool, raw, permit, ctx)
     return _run_recorded(tool, raw, permit, ctx)
 
@@ -341,7 +374,7 @@ async def _show_and_run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext
 def _run_recorded(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
     if ctx.run.ledger is None:
         return _invoke(tool, permit, ctx)
-    call = ToolCall(id=ctx.call_id, name=tool.name, arguments=raw)
+    call = ToolCall(id=ctx.call_id, name=tool.name, arguments=ctx.edited_arguments or raw)
     return _invoke_on_record(tool, call, permit, ctx, ctx.run.ledger)
 
 

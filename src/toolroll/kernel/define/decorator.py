@@ -22,7 +22,7 @@ from toolroll.kernel.define.raw_schema import UncheckedKeyword, adapt_schema, no
 from toolroll.kernel.define.schema import JsonSchema, OpenObject, to_draft07
 from toolroll.kernel.define.signature import Signature, check_defaults, read_signature
 from toolroll.kernel.define.tool import P, R, Tool, TypedTool, check_name
-from toolroll.kernel.define.wrappers import with_timeout
+from toolroll.kernel.define.wrappers import ApprovalCondition, with_approval, with_timeout
 from toolroll.kernel.depends.dependency import Depends, check_graph
 
 Input = TypeVar("Input")
@@ -52,6 +52,7 @@ def tool(
     why: str | None = None,
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
+    needs_approval: ApprovalCondition | None = None,
 ) -> Callable[[Callable[P, R]], TypedTool[Callable[P, R]]]: ...
 
 
@@ -69,6 +70,7 @@ def tool(
     why: str | None = None,
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
+    needs_approval: ApprovalCondition | None = None,
 ) -> TypedTool[Callable[P, R]] | Callable[[Callable[P, R]], TypedTool[Callable[P, R]]]:
     """Make a tool from a function: `@tool`, `@tool("what it does")` or `@tool(name=..., effect="writes", ...)`.
 
@@ -79,8 +81,9 @@ def tool(
     `timeout` is in seconds. `paths` names the parameters that hold paths (for rules; `changes.path` is the `path` of
     each of `changes`), `why` the one that says what the call is for, `preview` the function that shows what would
     happen. `locate(paths, ctx)` returns where those paths lead, without links: rules then judge both, and the tool
-    finds them in `ctx.targets`. `loop_guard=False` lets a model call it again and again, as a tool that polls is
-    called. The function stays callable as it was.
+    finds them in `ctx.targets`. `needs_approval(arguments, ctx)` says for each call whether a person is asked.
+    `loop_guard=False` lets a model call it again and again, as a tool that polls is called. The function stays callable
+    as it was.
     """
     place = capture_place(2)
     text = subject if isinstance(subject, str) else None
@@ -103,7 +106,8 @@ def tool(
             preview=preview,
             locate=locate,
         )
-        return made if timeout is None else with_timeout(made, timeout)
+        timed = made if timeout is None else with_timeout(made, timeout)
+        return timed if needs_approval is None else with_approval(timed, needs_approval)
 
     return make if subject is None or isinstance(subject, str) else make(subject)
 
@@ -124,6 +128,7 @@ def define_tool(
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
     outcome: OutcomeFinder | None = None,
+    needs_approval: ApprovalCondition | None = None,
 ) -> Tool: ...
 
 
@@ -143,6 +148,7 @@ def define_tool(
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
     outcome: OutcomeFinder | None = None,
+    needs_approval: ApprovalCondition | None = None,
 ) -> Tool: ...
 
 
@@ -161,6 +167,7 @@ def define_tool(
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
     outcome: OutcomeFinder | None = None,
+    needs_approval: ApprovalCondition | None = None,
 ) -> Tool:
     """Make a tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type.
 
@@ -183,8 +190,9 @@ def define_tool(
     options = _core_options(name, description, adapter, parameters, effect, brings, preview, locate)
     known: Any = parameters.get("properties", {}) if isinstance(input, Mapping) else _field_names(input)
     named = _named_parameters(name, known, paths, why, locate)
-    made = InputTool(execute, outcome=outcome, loop_guard=loop_guard, **options, **named)
-    return made if timeout is None else with_timeout(made, timeout)
+    made: Tool = InputTool(execute, outcome=outcome, loop_guard=loop_guard, **options, **named)
+    made = made if timeout is None else with_timeout(made, timeout)
+    return made if needs_approval is None else with_approval(made, needs_approval)
 
 
 def _is_input_type(shape: object) -> bool:

@@ -3,7 +3,7 @@
 import difflib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final, Generic, ParamSpec, TypeVar
@@ -14,7 +14,7 @@ from toolroll.kernel.approval.request import Effect, Preview, content_hash
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import CallOutcome, ToolResult
 from toolroll.kernel.data.labels import NO_LABELS, Label, Labels, collect_labels
-from toolroll.kernel.data.serialize import canonical_json
+from toolroll.kernel.data.serialize import canonical_json, to_plain_unfiltered
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.depends.dependency import Injection
 from toolroll.safe.limits import MAX_TOOL_NAME_CHARACTERS
@@ -79,6 +79,15 @@ class Tool(ABC):
         return False
 
     @property
+    def has_condition(self) -> bool:
+        """Return whether it depends on the call if a person is asked: then `needs_approval` says it."""
+        return False
+
+    def needs_approval(self, arguments: object, ctx: ToolContext) -> bool | None:  # noqa: ARG002 - for conditions
+        """Return whether a person must be asked about this call; None leaves it to the effect and to rules."""
+        return True if self.asks else None
+
+    @property
     def can_be_stopped(self) -> bool:
         """Return whether a cancelled call really ends; one that goes on in a thread does not."""
         return True
@@ -124,6 +133,11 @@ class Tool(ABC):
     async def locate(self, paths: tuple[str, ...], ctx: ToolContext) -> tuple[str, ...]:  # noqa: ARG002 - for those that can tell
         """Return where each of these paths leads, without links. Nothing else may be done here."""
         return paths
+
+    def fields(self, arguments: object) -> Mapping[str, object]:
+        """Return the checked arguments by name, for previews, rules and conditions."""
+        plain: Any = to_plain_unfiltered(arguments)
+        return dict(plain)
 
     @abstractmethod
     def why(self, arguments: object) -> str:

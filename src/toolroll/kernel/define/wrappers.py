@@ -3,11 +3,11 @@
 What a wrapper cannot do is decide that a call may run. The permit does that, and the tool at the core checks it.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import update_wrapper
 from inspect import iscoroutinefunction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, overload
 
 from toolroll.errors import DefinitionError, ToolTimeout
 from toolroll.kernel.approval.permit import Permit
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     import asyncio
 
 T = TypeVar("T")
+
+ApprovalCondition: TypeAlias = Callable[[Mapping[str, Any], ToolContext], bool]
+"""Says whether a person must be asked about a call: `when(arguments, ctx)`, with the checked arguments by name."""
 
 CANCEL_GRACE_S: Final = 1.0
 """How long a tool that was told to stop may take to do so before it is left behind."""
@@ -78,6 +81,13 @@ class WrapperTool(Tool):
         return self._inner.loop_guard
 
     @property
+    def has_condition(self) -> bool:
+        return self._inner.has_condition
+
+    def needs_approval(self, arguments: object, ctx: ToolContext) -> bool | None:
+        return True if self.asks else self._inner.needs_approval(arguments, ctx)
+
+    @property
     def can_be_stopped(self) -> bool:
         return self._inner.can_be_stopped
 
@@ -93,6 +103,9 @@ class WrapperTool(Tool):
 
     async def locate(self, paths: tuple[str, ...], ctx: ToolContext) -> tuple[str, ...]:
         return await self._inner.locate(paths, ctx)
+
+    def fields(self, arguments: object) -> Mapping[str, object]:
+        return self._inner.fields(arguments)
 
     def why(self, arguments: object) -> str:
         return self._inner.why(arguments)
@@ -128,6 +141,31 @@ class ApprovalTool(WrapperTool):
 
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
         permit.require_person(self.name)
+        return await self._inner.invoke(permit, ctx)
+
+
+class ConditionalTool(WrapperTool, TypedTool[F]):
+    """The same tool, but a condition says for each call whether a person is asked."""
+
+    def __init__(self, inner: Tool, condition: ApprovalCondition) -> None:
+        super().__init__(inner)
+        self._condition = condition
+
+    @property
+    def has_condition(self) -> bool:
+        return True
+
+    def needs_approval(self, arguments: object, ctx: ToolContext) -> bool | None:
+        if self._inner.needs_approval(arguments, ctx):  # a promise to ask is kept, whatever is wrapped around it
+            return True
+        found: object = self._condition(self.fields(arguments), ctx)
+        if not isinstance(found, bool):
+            raise TypeError(f"needs_approval returned {type(found).__name__}, not True or False")
+        return found
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        if self.needs_approval(permit.arguments, ctx):
+            permit.require_person(self.name)
         return await self._inner.invoke(permit, ctx)
 
 
@@ -225,9 +263,31 @@ def labelled(tool: Tool, *labels: Label) -> Tool:
     return LabelledTool(tool, found)
 
 
-def with_approval(tool: Tool) -> Tool:
-    """Return the tool, asking a person each time."""
-    return ApprovalTool(tool)
+@overload
+def with_approval(tool: TypedTool[F], when: ApprovalCondition) -> TypedTool[F]: ...
+
+
+@overload
+def with_approval(tool: Tool, when: ApprovalCondition | None = None) -> Tool: ...
+
+
+def with_approval(tool: Tool, when: ApprovalCondition | None = None) -> Tool:
+    """Return the tool, asking a person each time, or for the calls that `when(arguments, ctx)` says yes to.
+
+    A call that `when` says no to needs no approval, whatever the effect of the tool. Deny and ask rules still count.
+    """
+    if when is None:
+        return ApprovalTool(tool)
+    _check_condition(tool, when)
+    return ConditionalTool(tool, when)
+
+
+def _check_condition(tool: Tool, when: object) -> None:
+    if not callable(when) or isinstance(when, type) or iscoroutinefunction(when):
+        raise DefinitionError(
+            f"{tool.name}: needs_approval is a function of (arguments, ctx), not async, not {when!r}.",
+            tool=tool.name,
+        )
 
 
 @overload

@@ -63,7 +63,7 @@ def _make_preview(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, 
             told_so = " ".join(["Nothing was changed.", *proposal.match_notes, "This is what would be:"])
             raise Answered(f"{told_so}\n{proposal.diff}")
         # Of all files, also of those that a person left out: what they decided on must not have moved.
-        return replace(build_preview(proposal), base=whole.base)
+        return replace(build_preview(proposal), base=whole.base, reports_edit=True)
 
     return preview
 
