@@ -376,7 +376,8 @@ class ModelError(ToolrollError):
     """A model could not be asked or did not answer.
 
     `retry_after_s` is what the provider asked for, if anything; `status` its HTTP status. Where the error ended a run,
-    `result` is the result so far (a `RunResult`): you can continue from its `messages`.
+    `result` is the result so far (a `RunResult`): you can continue from its `messages`. `is_starting` says that a
+    server on this machine is not there yet, or still loads its model.
     """
 
     code = "model"
@@ -386,6 +387,7 @@ class ModelError(ToolrollError):
         super().__init__(message)
         self.status = status
         self.retry_after_s = retry_after_s
+        self.is_starting = False
         self.result: Any = None  # its type lives in a room above this one
 
 

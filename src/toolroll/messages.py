@@ -230,6 +230,16 @@ MODEL_TIMEOUT_CONNECT: Final = Template(
     "The model's server could not be reached within {seconds} seconds.",
     "Check the connection, or wait longer: timeouts.connect_seconds.",
 )
+REQUEST_TOO_LONG: Final = Template(
+    "request_too_long",
+    "The request has about {needed} tokens with its tools and instructions, and the window is taken to have {window}.",
+    "Send less at once, use fewer tools, or choose a model with a larger window.",
+)
+MODEL_NOT_READY: Final = Template(
+    "model_not_ready",
+    "The model's server on this machine was not ready within {seconds} seconds.",
+    "Start it, or wait longer: timeouts.start_seconds.",
+)
 MODEL_TIMEOUT_FIRST_BYTE: Final = Template(
     "model_timeout_first_byte",
     "The model did not begin to answer within {seconds} seconds.",

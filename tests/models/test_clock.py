@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,12 +11,13 @@ import pytest
 from tests.models.asking import ask, ask_all, text_of, user
 from tests.models.shapes import ALL, answer_of
 from tests.models.test_retry import Waits, collect, rule_with
-from tests.support.model_script import Fault, Turn, Use
+from tests.support.model_script import Fault, Turn, Use, fail
 from tests.support.model_server import KEY, MODELS, NO_FAULT, WIRES, ModelServer, sse
 
 from toolroll.errors import AnswerTooLarge, ModelError, ModelTimeout
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
+from toolroll.models.clock import Pauses
 from toolroll.models.connect import ConnectSettings, connect
 from toolroll.models.exchange import WireModel
 from toolroll.models.model import CallDelta, ModelRequest, ModelWait, TextDelta, Timeouts, Wire
@@ -307,3 +309,87 @@ def test_XL40_limits_of_a_named_model() -> None:
     assert connect("ollama:x", environment={}, settings=given).timeouts == Timeouts(gap_s=7, first_byte_s=600)
     given = ConnectSettings(timeouts=Timeouts(first_byte_s=7))
     assert connect("ollama:x", environment={}, settings=given).timeouts.first_byte == 7
+
+
+class Passing:
+    """Time that passes only while somebody sleeps, and what happens then."""
+
+    def __init__(self, then: Callable[[float], Awaitable[None]] | None = None) -> None:
+        self.now_s, self._then = 1_000.0, then
+        self.pauses = Pauses(now=lambda: self.now_s, sleep=self.sleep)
+
+    async def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+        if self._then is not None:
+            await self._then(self.now_s - 1_000.0)
+
+
+LOADING = fail(503, "unavailable_error", "Loading model")
+
+
+@EACH
+@pytest.mark.parametrize("stream", [True, False])
+async def test_A57_a_model_that_is_being_loaded_is_waited_for(wire: Wire, stream: bool) -> None:
+    waits, time = list[ModelWait](), Passing()
+    async with ModelServer([*[LOADING] * 30, Turn("hello")]) as server:
+        model = server.model(wire)
+        model.pauses = time.pauses
+        response = await ask(model, stream=stream, on_wait=waits.append)
+        assert len(server.requests) == 31
+    assert response.message.text == "hello"
+    assert all(one.is_starting and one.limit_s == 120 for one in waits)
+    assert [round(one.waited_s) for one in waits] == [0, 6, 12, 22, 42]
+
+
+@EACH
+async def test_A57_a_server_that_is_started_meanwhile_is_waited_for(wire: Wire) -> None:
+    """A57: nobody listens at first, so connections are refused."""
+    servers = list[ModelServer]()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    async def start(waited_s: float) -> None:
+        if waited_s > 30 and not servers:
+            servers.append(ModelServer([Turn("hello")], port=port).__enter__())
+
+    headers = {"x-api-key": KEY, "authorization": f"Bearer {KEY}"}
+    address = f"http://127.0.0.1:{port}" + ("" if wire == "anthropic" else "/v1")
+    model = KINDS[wire](MODELS[wire], transport=HttpTransport(address), headers=headers)
+    model.pauses = Passing(start).pauses
+    try:
+        assert (await ask(model)).message.text == "hello"
+    finally:
+        await model.aclose()
+        for server in servers:
+            server.__exit__(None, None, None)
+
+
+@EACH
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_A57_after_two_minutes_it_is_given_up_once_and_not_retried(wire: Wire, is_there: bool) -> None:
+    time, waits = Passing(), Waits()
+    async with ModelServer(lambda _: LOADING) as server:
+        model = server.model(wire)
+        model.pauses = time.pauses
+        if not is_there:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                model._transport = HttpTransport(f"http://127.0.0.1:{free.getsockname()[1]}")
+        with pytest.raises(ModelError, match=r"within 120 seconds.*timeouts\.start_seconds") as caught:
+            await collect(model, rule_with(waits))
+    assert caught.value.code == ("overloaded" if is_there else "network")
+    assert (time.now_s, waits) == (1_120.0, [])
+
+
+@EACH
+async def test_A57_other_failures_are_not_waited_for(wire: Wire) -> None:
+    """A57: an overload has its own pauses, and so has a provider elsewhere."""
+    async with ModelServer([fail(503, "overloaded_error"), LOADING]) as server:
+        model = server.model(wire)
+        model.pauses = Passing().pauses
+        with pytest.raises(ModelError, match=r"\(503\)"):
+            await ask(model)
+        model._is_local = False
+        with pytest.raises(ModelError, match=r"\(503\)"):
+            await ask(model)

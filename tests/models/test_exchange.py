@@ -18,7 +18,7 @@ from toolroll.errors import AnswerTooLarge, ModelError, ModelTimeout, NetworkFai
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Message, TextPart
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
-from toolroll.models.model import ModelRequest, WebSearch, Wire
+from toolroll.models.model import ModelRequest, Timeouts, WebSearch, Wire
 from toolroll.models.transport import HttpTransport
 
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -303,7 +303,7 @@ async def test_nobody_at_the_address(wire: Wire) -> None:
             free.bind(("127.0.0.1", 0))
             model._transport = HttpTransport(f"http://127.0.0.1:{free.getsockname()[1]}")
         with pytest.raises(NetworkFailed, match="connection to the provider failed"):
-            await ask(model)
+            await ask(model, timeouts=Timeouts(start_s=0))
 
 
 async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

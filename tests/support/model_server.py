@@ -59,7 +59,7 @@ async def turns() -> None:
 class ModelServer:
     """The server, running between `with` and its end, in a thread of its own."""
 
-    def __init__(self, script: Iterable[Turn | str] | Script, *, lenient: bool = False) -> None:
+    def __init__(self, script: Iterable[Turn | str] | Script, *, lenient: bool = False, port: int = 0) -> None:
         self._next = script if callable(script) else _player(script)
         self._lenient = lenient
         self._issued = Issued()
@@ -68,7 +68,7 @@ class ModelServer:
         self._ready = threading.Event()
         self._stop = asyncio.Event()
         self._models: list[WireModel] = []
-        self.port = 0
+        self.port = port
         self.requests: list[Received] = []
         self.problems: list[str] = []
 
@@ -145,7 +145,7 @@ class ModelServer:
                 clients.discard(task)
                 writer.close()
 
-        server = await asyncio.start_server(client, "127.0.0.1", 0, limit=2**20)
+        server = await asyncio.start_server(client, "127.0.0.1", self.port, limit=2**20)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()

@@ -122,6 +122,8 @@ class WaitingForModel:
 
     waited_s: float
     limit_s: float
+    is_starting: bool = False
+    """Whether a server on this machine is not ready yet; this is told at once."""
     event: Literal["waiting_for_model"] = "waiting_for_model"
 
 

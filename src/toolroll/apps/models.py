@@ -52,6 +52,7 @@ def _timeouts(settings: TimeoutSettings) -> Timeouts:
     """Return the limits that a person has set; a project cannot set them."""
     given = {
         "connect_s": settings.connect_seconds,
+        "start_s": settings.start_seconds,
         "first_byte_s": settings.first_byte_seconds,
         "gap_s": settings.gap_seconds,
         "content_s": settings.content_seconds,

@@ -82,6 +82,9 @@ class TimeoutSettings(_Table):
     """How long a model may take; what is not set is as usual."""
 
     connect_seconds: Seconds | None = Field(default=None, description="How long to wait for a connection to a model.")
+    start_seconds: Seconds | None = Field(
+        default=None, description="How long to wait for a model server on this machine that is not ready yet."
+    )
     first_byte_seconds: Seconds | None = Field(
         default=None, description="How long a model may take to begin its answer."
     )

@@ -4,12 +4,14 @@ Only content counts as progress. A server that sends pings, comments or half an 
 that writes a word a minute has `turn_s`.
 """
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
-from toolroll.errors import ModelTimeout
+from toolroll.errors import ModelError, ModelTimeout
 from toolroll.messages import (
+    MODEL_NOT_READY,
     MODEL_TIMEOUT_CONTENT,
     MODEL_TIMEOUT_FIRST_BYTE,
     MODEL_TIMEOUT_GAP,
@@ -27,6 +29,10 @@ T = TypeVar("T")
 TELL_AFTER_S: Final = 5.0
 """When a wait is first told of; then each time that it has become twice as long."""
 
+FIRST_PAUSE_S: Final = 0.25
+MAX_PAUSE_S: Final = 2.0
+"""Between two tries of a server that is not ready: doubled each time."""
+
 _Limit: TypeAlias = Literal["first_byte", "gap", "content", "turn"]
 _MESSAGES: Final[dict[_Limit, Template]] = {
     "first_byte": MODEL_TIMEOUT_FIRST_BYTE,
@@ -34,6 +40,49 @@ _MESSAGES: Final[dict[_Limit, Template]] = {
     "content": MODEL_TIMEOUT_CONTENT,
     "turn": MODEL_TIMEOUT_TURN,
 }
+
+
+async def _sleep(seconds: float) -> None:
+    loop = running_loop()
+    over = loop.create_future()
+    timer = loop.call_later(seconds, over.set_result, None)
+    try:
+        await over
+    finally:
+        timer.cancel()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pauses:
+    """The time that passes while a server is not ready; a test has one of its own."""
+
+    now: Callable[[], float] = monotonic
+    sleep: Callable[[float], Awaitable[None]] = _sleep
+
+
+class StartWait:
+    """Waits for a server on this machine that is not ready yet; tells of it at once, and when the wait has doubled."""
+
+    def __init__(self, limit_s: float, *, pauses: Pauses, on_wait: OnWait | None) -> None:
+        self._limit_s = limit_s
+        self._pauses = pauses
+        self._on_wait = on_wait
+        self._started_s = pauses.now()
+        self._pause_s = FIRST_PAUSE_S
+        self._tell_after_s = 0.0
+
+    async def wait(self, error: ModelError) -> None:
+        """Wait a moment before the next try; raise an error like `error` when the limit is reached."""
+        waited_s = self._pauses.now() - self._started_s
+        if waited_s >= self._limit_s:
+            failed = type(error)(MODEL_NOT_READY(seconds=f"{self._limit_s:g}"), status=error.status)
+            failed.is_starting = True
+            raise failed from error
+        if waited_s >= self._tell_after_s and self._on_wait is not None:
+            self._tell_after_s = max(2 * self._tell_after_s, TELL_AFTER_S)
+            self._on_wait(ModelWait(waited_s=waited_s, limit_s=self._limit_s, is_starting=True))
+        await self._pauses.sleep(min(self._pause_s, self._limit_s - waited_s))
+        self._pause_s = min(2 * self._pause_s, MAX_PAUSE_S)
 
 
 class AnswerClock:

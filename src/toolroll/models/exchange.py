@@ -11,7 +11,7 @@ from toolroll.errors import AnswerTooLarge, ModelError
 from toolroll.kernel.data.messages import Message, Origin
 from toolroll.messages import MODEL_ANSWER_TOO_LARGE, MODEL_CALL_TOO_LARGE, MODEL_TOO_MANY_BLOCKS
 from toolroll.models.catalog import ModelLimits
-from toolroll.models.clock import AnswerClock
+from toolroll.models.clock import AnswerClock, Pauses, StartWait
 from toolroll.models.event_stream import EventDecoder, HalfJoiner
 from toolroll.models.failures import REDIRECTS, ErrorBody, find_error, foreign_answer, read_error
 from toolroll.models.model import (
@@ -39,6 +39,8 @@ _HEADS_KEPT: Final = 8
 """A few agents may share a model, each with and without its tools."""
 
 NO_HEADERS: Final[Mapping[str, str]] = {}
+_LOADING: Final = (503, "unavailable_error")
+"""What llama.cpp answers while it loads its model."""
 _SECRET_HEADERS: Final = ("x-api-key", "api-key", "authorization")
 
 
@@ -83,7 +85,9 @@ class WireModel(ABC):
         self._headers = {"content-type": "application/json", **(headers or {})}
         self._heads: deque[tuple[ModelRequest, tuple[object, ...], Json]] = deque(maxlen=_HEADS_KEPT)
         self._origin = Origin(wire=self.wire, model=model)
-        self.timeouts = Timeouts(first_byte_s=LOCAL_FIRST_BYTE_S if getattr(transport, "is_local", False) else None)
+        self._is_local = bool(getattr(transport, "is_local", False))
+        self.timeouts = Timeouts(first_byte_s=LOCAL_FIRST_BYTE_S if self._is_local else None)
+        self.pauses = Pauses()
         # Providers quote the key that they refuse; what looks like one is redacted, and this is one for sure.
         self._secrets = tuple(self._headers[name].split()[-1] for name in _SECRET_HEADERS if name in self._headers)
 
@@ -95,15 +99,8 @@ class WireModel(ABC):
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         """Yield deltas while the turn is written (with `stream`), then the whole response."""
         body = self.encode(request, stream=stream)
-        clock = AnswerClock(self._timeouts(request), streamed=stream, on_wait=request.on_wait)
-        async with AsyncExitStack() as stack:
-            stack.callback(clock.close)
-            sending = self._transport.post(self.path, headers=self._headers_of(request), body=body)
-            reply = await clock.wait(stack.enter_async_context(sending))
-            if reply.status in REDIRECTS or (reply.status == OK and _is_page(reply)):
-                raise foreign_answer(reply.status)
-            if reply.status != OK:
-                raise self.fail(read_error(await clock.wait(reply.body())), reply.status, reply.headers)
+        stack, reply, clock = await self._open(request, body, stream=stream)
+        async with stack:
             # Servers that cannot stream answer with plain JSON whatever was asked for.
             if stream and not _is_json(reply):
                 pieces = StreamReader(self.assembly(), clock)
@@ -116,6 +113,37 @@ class WireModel(ABC):
             else:
                 answer = read_json(await clock.wait(reply.body()))
         yield self._response(answer)
+
+    async def _open(
+        self, request: ModelRequest, body: bytes, *, stream: bool
+    ) -> tuple[AsyncExitStack, Reply, AnswerClock]:
+        """Send the request and return the good answer that begins; a server that is not ready yet is waited for."""
+        limits = self._timeouts(request)
+        start = StartWait(limits.start_s, pauses=self.pauses, on_wait=request.on_wait)
+        while True:
+            try:
+                return await self._send(request, body, AnswerClock(limits, streamed=stream, on_wait=request.on_wait))
+            except ModelError as error:
+                error.is_starting = error.is_starting and limits.start_s > 0
+                if not error.is_starting:
+                    raise
+                await start.wait(error)
+
+    async def _send(
+        self, request: ModelRequest, body: bytes, clock: AnswerClock
+    ) -> tuple[AsyncExitStack, Reply, AnswerClock]:
+        async with AsyncExitStack() as stack:
+            stack.callback(clock.close)
+            sending = self._transport.post(self.path, headers=self._headers_of(request), body=body)
+            reply = await clock.wait(stack.enter_async_context(sending))
+            if reply.status in REDIRECTS or (reply.status == OK and _is_page(reply)):
+                raise foreign_answer(reply.status)
+            if reply.status != OK:
+                said = read_error(await clock.wait(reply.body()))
+                failed = self.fail(said, reply.status, reply.headers)
+                failed.is_starting = self._is_local and (reply.status, said.kind) == _LOADING
+                raise failed
+            return stack.pop_all(), reply, clock
 
     def _timeouts(self, request: ModelRequest) -> Timeouts:
         return self.timeouts if request.timeouts is None else request.timeouts.filled_from(self.timeouts)

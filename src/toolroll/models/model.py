@@ -42,6 +42,8 @@ class Timeouts:
 
     connect_s: float = 10.0
     """For the connection. It holds for models that are named; one that is handed over keeps that of its transport."""
+    start_s: float = 120.0
+    """For a server on this machine that refuses connections, or still loads its model."""
     first_byte_s: float | None = None
     """For the first byte of a streamed answer: 120 if not set, 600 from a server on this machine."""
     gap_s: float = 120.0
@@ -68,6 +70,8 @@ class ModelWait:
     waited_s: float
     limit_s: float
     """When it is given up, if nothing comes until then."""
+    is_starting: bool = False
+    """Whether it is its server that is not ready yet."""
 
 
 OnWait: TypeAlias = Callable[[ModelWait], None]

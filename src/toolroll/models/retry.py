@@ -45,7 +45,7 @@ class RetryRule:
 
     def wait_s(self, attempt: int, error: ModelError, waited_s: float = 0.0) -> float | None:
         """Return the pause before the next attempt; None when there is to be none."""
-        if attempt > self.retries or not error.is_retriable:
+        if attempt > self.retries or not error.is_retriable or error.is_starting:  # which was waited for already
             return None
         asked = error.retry_after_s
         # One that asks for an hour is not waited for; it may still be back sooner.

@@ -89,7 +89,9 @@ class HttpTransport:
                 await chunks.aclose()
                 await answer.aclose()
         except httpx2.RequestError as error:
-            raise _translate_error(error, self._connect_timeout_s) from error
+            failed = _translate_error(error, self._connect_timeout_s)
+            failed.is_starting = self.is_local and isinstance(error, httpx2.ConnectError)
+            raise failed from error
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""

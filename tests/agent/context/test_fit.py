@@ -1,5 +1,6 @@
 """A provider that takes less than we think, over HTTP, in the words of each: one more try, or a clear end."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,9 @@ async def test_A21_what_cannot_be_made_shorter_ends_with_what_the_provider_said(
     assert narrow.refused == 1
     assert refusal.fault is not None
     assert refusal.fault.message[:40] in raised.value.message
+    needed, window = map(int, re.findall(r"([\d,]+)", raised.value.message.replace(",", ""))[-2:])
+    assert 9_000 < needed < 20_000
+    assert window > 0
     assert raised.value.result.stop_reason == "failed"
 
 

@@ -66,6 +66,10 @@ def out_of(session: Session) -> str:
         (Warned(kind="repeated_call", text="Careful\nnow."), "! Careful‹U+000A›now.\n"),
         (WaitingForModel(waited_s=34.2, limit_s=120.0), "· waiting for the model, 34 s; gives up after 120 s\n"),
         (WaitingForModel(waited_s=5.0, limit_s=120.0), ""),
+        (
+            WaitingForModel(waited_s=0.0, limit_s=120.0, is_starting=True),
+            "· waiting for the model's server to be ready, 0 s; gives up after 120 s\n",
+        ),
         (Retrying(attempt=1, wait_s=0.5, reason="Busy."), "! Busy. Trying again in 0.5 s (attempt 2).\n"),
         (
             CallFinished(call=CALL, result=ToolResult.failure("no such file", code="gone"), duration_ms=1234.5),

@@ -15,6 +15,7 @@ from toolroll.agent.loop.budget import tokens_of
 from toolroll.agent.loop.state import RunState
 from toolroll.errors import ContextTooLong
 from toolroll.journal.records import MessagesCompacted, OutputsTrimmed
+from toolroll.messages import REQUEST_TOO_LONG
 
 STRIDE: Final = 2
 """Trimmed down to a half of the budget: each time costs the provider's prompt cache from the first output that goes,
@@ -123,3 +124,9 @@ async def _trim_all(state: RunState, *, newest: bool = False) -> None:
 def still_too_long(error: ContextTooLong) -> ContextTooLong:
     """Return the error of a request that had been made shorter."""
     return ContextTooLong(f"{error.message} {STILL}", status=error.status, retry_after_s=error.retry_after_s)
+
+
+def too_long(error: ContextTooLong, *, needed: int, window: int) -> ContextTooLong:
+    """The error of a request that cannot be made shorter: what it needs, and what the window has."""
+    text = f"{error.message} {REQUEST_TOO_LONG(needed=f'{needed:,}', window=f'{window:,}')}"
+    return ContextTooLong(text, status=error.status, retry_after_s=error.retry_after_s)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final, TypeAlias
 
-from toolroll.agent.context.fit import make_room, shorten_refused, still_too_long
+from toolroll.agent.context.fit import make_room, shorten_refused, still_too_long, too_long
 from toolroll.agent.events import ModelPaused, OutputArrived, TextArrived, Warned
 from toolroll.agent.labels import labels_of_turn
 from toolroll.agent.loop.model_turn import STOP, InterruptedTurn, Interruption, StopCheck, TurnRequest, take_turn
@@ -72,11 +72,12 @@ def make_turn(state: RunState, response: ModelResponse) -> Turn:
 
 async def _take_turn(state: RunState, *, closing: bool) -> _Taken:
     """Ask the model; a conversation that the provider refuses as too long is shortened once."""
+    needed, window = state.window.tokens, state.window.limits.window_tokens
     try:
         return await _send(state, closing=closing)
-    except ContextTooLong:
+    except ContextTooLong as error:
         if not await shorten_refused(state):
-            raise
+            raise too_long(error, needed=needed, window=window) from error
     try:
         return await _send(state, closing=closing)
     except ContextTooLong as error:

@@ -142,7 +142,7 @@ async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | In
 
 
 def _tell_wait(wait: ModelWait, asking: TurnRequest) -> None:
-    asking.emit(WaitingForModel(waited_s=wait.waited_s, limit_s=wait.limit_s))
+    asking.emit(WaitingForModel(waited_s=wait.waited_s, limit_s=wait.limit_s, is_starting=wait.is_starting))
 
 
 def _show(piece: Delta | Retry, asking: TurnRequest) -> int:

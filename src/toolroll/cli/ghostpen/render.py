@@ -18,7 +18,7 @@ from toolroll.agent.events import (
     Warned,
 )
 from toolroll.agent.result import RunResult
-from toolroll.cli.render.plain import SHOW_WAIT_S
+from toolroll.cli.render.plain import shows_wait
 from toolroll.cli.session import Session
 from toolroll.kernel.data.usage import Usage
 from toolroll.packs.writing.session.gate import TRACK
@@ -49,9 +49,9 @@ class ProgressRenderer:
                 text := describe_feedback_count(result, self._lang)
             ):
                 self._say(text)
-            case WaitingForModel(waited_s=waited_s, limit_s=limit_s) if waited_s >= SHOW_WAIT_S:
+            case WaitingForModel(waited_s=waited_s, limit_s=limit_s) if shows_wait(event):
                 times = {"waited": f"{waited_s:.0f}", "limit": f"{limit_s:.0f}"}
-                self._say(say("waiting_for_model", self._lang, **times))
+                self._say(say("waiting_for_server" if event.is_starting else "waiting_for_model", self._lang, **times))
             case Warned(text=text):
                 self._say(translate(text, self._lang), sign="!")
             case Retrying(reason=reason):

@@ -21,7 +21,7 @@ from toolroll.agent.events import (
 )
 from toolroll.agent.result import RunResult
 from toolroll.cli.render.live.renderer import LiveRenderer
-from toolroll.cli.render.plain import SHOW_WAIT_S, describe_wait, format_call
+from toolroll.cli.render.plain import describe_wait, format_call, shows_wait
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import is_live
 from toolroll.cli.session import DONE, STOPPED_BY_LIMIT, Session
@@ -115,8 +115,8 @@ class PlainView:
                 _say(format_call(event), is_error=event.result.is_error)
             case StateChanged(name=name, value=value) if found := format_source(name, value):
                 _say(found)
-            case WaitingForModel(waited_s=waited_s, limit_s=limit_s) if waited_s >= SHOW_WAIT_S:
-                _say(f"· {describe_wait(waited_s, limit_s)}")
+            case WaitingForModel() if shows_wait(event):
+                _say(f"· {describe_wait(event)}")
             case Warned(text=text) | Retrying(reason=text):
                 _say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
             case _:

@@ -113,17 +113,23 @@ class PlainRenderer:
             self._say(f"! {reason} Trying again in {event.wait_s:.1f} s (attempt {attempt}).")
         elif isinstance(event, ModelPaused):
             self._say(f"· the provider paused for a tool of its own and is asked to go on ({event.pauses})")
-        elif event.waited_s >= SHOW_WAIT_S:
-            self._say(f"· {describe_wait(event.waited_s, event.limit_s)}")
+        elif shows_wait(event):
+            self._say(f"· {describe_wait(event)}")
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
         self._end_line()
         notify(text, dim=not is_error, red=is_error)
 
 
-def describe_wait(waited_s: float, limit_s: float) -> str:
+def shows_wait(wait: WaitingForModel) -> bool:
+    """Return whether a wait is worth a line: a server that is not ready at once, an answer after a while."""
+    return wait.is_starting or wait.waited_s >= SHOW_WAIT_S
+
+
+def describe_wait(wait: WaitingForModel) -> str:
     """Return how long the model has been waited for, and when it is given up."""
-    return f"waiting for the model, {waited_s:.0f} s; gives up after {limit_s:.0f} s"
+    what = "the model's server to be ready" if wait.is_starting else "the model"
+    return f"waiting for {what}, {wait.waited_s:.0f} s; gives up after {wait.limit_s:.0f} s"
 
 
 def format_call(event: CallFinished) -> str:

@@ -4,6 +4,7 @@ import time
 from asyncio import TimerHandle, get_running_loop
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Final, Literal
 
 from rich.text import Text
@@ -74,7 +75,7 @@ class LiveRenderer(PlainRenderer):
         self._writing: dict[str, tuple[str, int]] = {}
         self._running: dict[str, RunningCall] = {}
         self._other: Progress | None = None
-        self._wait: tuple[float, float] | None = None
+        self._wait: tuple[float, WaitingForModel] | None = None
         self._asked: set[str] = set()
         self._is_asking = False
         self._todos: list[Text] = []
@@ -131,8 +132,8 @@ class LiveRenderer(PlainRenderer):
 
     def _note_doing(self, event: Event) -> None:
         match event:
-            case WaitingForModel(waited_s=waited_s, limit_s=limit_s):
-                self._wait = self._clock() - waited_s, limit_s
+            case WaitingForModel(waited_s=waited_s):
+                self._wait = self._clock() - waited_s, event
             case ReasoningArrived(text=text):
                 self._thought = (self._thought + text)[-_MAX_THOUGHT_CHARACTERS:]
             case ArgumentsArrived(call_id=call_id, name=name, text=text):
@@ -269,7 +270,8 @@ class LiveRenderer(PlainRenderer):
         below += format_running(list(self._running.values()), now_s)
         below += [format_progress(self._other)] if self._other else []
         if self._wait is not None:
-            below.append(Text(describe_wait(now_s - self._wait[0], self._wait[1]), style="dim"))
+            began_s, wait = self._wait
+            below.append(Text(describe_wait(replace(wait, waited_s=now_s - began_s)), style="dim"))
         below.append(self._status.line())
         room = max(rows - len(below) - 2, _MIN_PREVIEW_LINES)
         return [*self._preview_lines(columns - 1)[-room:], *below]  # a line as wide as the screen would be cut

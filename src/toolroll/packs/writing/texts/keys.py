@@ -156,6 +156,7 @@ Key: TypeAlias = Literal[
     "update_preview",
     "validation_failed",
     "waiting_for_model",
+    "waiting_for_server",
     "wanted_to_save",
     "writing",
     "yes_no",
