@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from toolroll import Approve, Policy, Rule, Tool, tool
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import consent as module
-from toolroll.kernel.approval.consent import CONSENTED_KEY, Consent, Outflow, PrivateText, outgoing_text
+from toolroll.kernel.approval.consent import (
+    CONSENTED_KEY,
+    FRAGMENTS_KEY,
+    Consent,
+    Fragments,
+    Outflow,
+    PrivateText,
+    outgoing_text,
+)
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.labels import ALL_LABELS, LABELS, NO_LABELS, Labels
@@ -254,3 +262,59 @@ def test_XL34_without_a_consent_nothing_is_stored_of_it() -> None:
     run.add_private_text(SECRET)
     assert run.take_consent("c1", {"query": "Anna moves to Lviv in May"}) is not None
     assert (run.outflow.calls, CONSENTED_KEY in run.state) == (0, False)
+
+
+LONG = "Olena sold her small bakery near the old harbour and nobody in town knew why she left that spring"
+
+
+async def test_XL60_fragments_of_private_text_are_bounded_over_the_run() -> None:
+    """XL60: four words in each of many calls are no way to send a text."""
+    world, run = World(LONG), make_run(policy=ALLOW, approver=None, consent=Consent(purpose="this post", calls=30))
+    await world.read.execute_raw("{}", run.context())
+    words = LONG.split()
+    queries = [" ".join([*words[start : start + 4], "tea"]) for start in range(0, len(words) - 3, 4)]
+    results = await execute_step(world.tools, calls_for(*queries, "tea", "bakery harbour news", queries[0]), run)
+    assert world.sent == [*queries[:3], "tea", "bakery harbour news"]
+    assert results[3].code == "needs_approval"
+    assert run.state[FRAGMENTS_KEY] == [3, 0]
+
+
+async def test_XL60_a_key_does_not_leave_in_pieces() -> None:
+    world, run = await run_with(Consent(purpose="this post", calls=30))
+    await execute_step(world.tools, calls_for("tea 7f3a9c21", "pot", "c21d4e8b605", "CANARY d4e8b605", "b605 tea"), run)
+    assert world.sent == ["tea 7f3a9c21", "pot", "b605 tea"]
+    assert run.state[FRAGMENTS_KEY] == [0, 1]
+
+
+async def test_XL60_the_person_is_told_why() -> None:
+    person = RecordingApprover([Approve()])
+    world, run = await run_with(POST, approver=person)
+    run.outflow.fragments = Fragments(words=3)  # type: ignore[union-attr]  # there is a consent
+    await execute_step(world.tools, calls_for("why moves to Lviv"), run)
+    [request] = person.requests
+    assert "a fragment of private text" in request.why
+
+
+def test_XL60_fragments_are_counted_from_the_consent_on_and_after_a_resume() -> None:
+    outflow = Outflow()
+    for damaged in ("x", [1], [1, "x"], None):
+        outflow.restore_fragments(damaged)
+    assert outflow.fragments == Fragments()
+    outflow.restore_fragments([2, 1])
+    outflow.restore_fragments([1, 0])
+    assert outflow.fragments == Fragments(words=2, keys=1)
+    outflow.grant(POST)
+    assert outflow.fragments == Fragments()
+
+
+@given(WORDS, st.data())
+def test_XL60_any_cuts_of_a_text_send_a_bounded_part_of_it(words: list[str], data: Any) -> None:
+    outflow = Outflow(Consent(purpose="this post", calls=100))
+    outflow.private.add(" ".join(words))
+    sent = 0
+    for number in range(data.draw(st.integers(1, 12))):
+        start, count = data.draw(st.integers(0, len(words) - 1)), data.draw(st.integers(3, 4))
+        piece = words[start : start + count]
+        if len(piece) >= 3 and outflow.take(f"c{number}", {"query": " ".join(["why", *piece])}) is None:
+            sent += 1
+    assert sent <= 3

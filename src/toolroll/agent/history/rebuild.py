@@ -25,7 +25,7 @@ from toolroll.journal.records import (
     StopDecided,
     UsageAdded,
 )
-from toolroll.kernel.approval.consent import CONSENTED_KEY
+from toolroll.kernel.approval.consent import CONSENTED_KEY, FRAGMENTS_KEY
 from toolroll.kernel.data.labels import LABELS_KEY, read_labels
 from toolroll.kernel.data.messages import ToolCall, ToolResults
 from toolroll.models.model import ModelResponse, StopKind
@@ -187,6 +187,8 @@ class RebuiltRun:
             self.state.run.labels |= read_labels(record.value)
         elif record.name == CONSENTED_KEY and self.state.run.outflow is not None:
             self.state.run.outflow.restore(record.value)
+        elif record.name == FRAGMENTS_KEY and self.state.run.outflow is not None:
+            self.state.run.outflow.restore_fragments(record.value)
 
     def _on_message(self, record: MessageAdded) -> None:
         self.close_turn()

@@ -2,14 +2,14 @@
 
 A call that sends something out of such a run needs a person. A person can consent once for a purpose, such as a post:
 then calls that a rule allows go out while they are few, short, and hold no passage of the private text. The bounds do
-not make a leak impossible. They make it small: a model that obeys a stranger gets out fewer than five words of a text,
-or 15 characters of a key, with each of a few calls.
+not make a leak impossible. They make it small: a model that obeys a stranger gets out three fragments of three or four
+words, and one of up to 15 characters of a key, over the whole run.
 """
 
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
@@ -21,12 +21,22 @@ PASSAGE_WORDS: Final = 5
 """Words in a row that make a passage: four words of a usual text occur by chance, five hardly ever."""
 PASSAGE_CHARACTERS: Final = 16
 """Characters of one word that make a passage: keys and tokens have more, words of a language have fewer."""
+FRAGMENT_WORDS: Final = 3
+"""Words in a row that make a fragment: the subject of a text has two, and a search for it must be possible."""
+FRAGMENT_CHARACTERS: Final = 8
+"""Characters in a row of a word with `PASSAGE_CHARACTERS` or more, one of them a digit: a fragment of a key."""
+MAX_WORD_FRAGMENTS: Final = 3
+"""In all calls that one consent covers."""
+MAX_KEY_FRAGMENTS: Final = 1
+"""The same: a second fragment could complete a key."""
 MAX_CALL_CHARACTERS: Final = 200
 """Of all words in one call: a long search query has 100."""
 MAX_PASSAGES: Final = 200_000
 """That one run remembers, in about 15 MB: some 25 documents of 50 KB. Beyond that a person is asked."""
 CONSENTED_KEY: Final = "consented"
 """The name under which a run stores how many calls went out by consent."""
+FRAGMENTS_KEY: Final = "consented_fragments"
+"""The name under which a run stores how many fragments of private text went out with them: of texts, and of keys."""
 
 _WORD: Final = re.compile(r"\w+")
 _INVISIBLE: Final = re.compile(
@@ -60,13 +70,18 @@ class PrivateText:
 
     def __init__(self) -> None:
         self._passages: set[int] = set()
+        self._words: set[int] = set()
+        self._keys: set[int] = set()
         self.is_full = False
         """Whether there was more text than it can remember: then nothing is known to be free of passages."""
 
     def add(self, text: str) -> None:
         """Remember the passages of a text; those of its strings if it is JSON."""
         for part in _strings(text):
-            for passage, _ in _passages(fold(part)):
+            folded = fold(part)
+            self._words.update(map(hash, _word_fragments(folded)))
+            self._keys.update(map(hash, _key_fragments(folded)))
+            for passage, _ in _passages(folded):
                 if len(self._passages) >= MAX_PASSAGES:
                     self.is_full = True
                     return
@@ -80,6 +95,31 @@ class PrivateText:
                 return words
         return None
 
+    def count_fragments(self, text: str) -> "Fragments":
+        """Return how many fragments of private texts an outgoing text has; those that overlap count as one."""
+        folded = fold(text)
+        joined = "".join(folded.split())
+        return Fragments(
+            words=_count_apart(_word_fragments(folded), self._words, FRAGMENT_WORDS),
+            keys=_count_apart(_windows(joined, FRAGMENT_CHARACTERS), self._keys, FRAGMENT_CHARACTERS),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragments:
+    """How many fragments of private texts went out: words in a row, and characters of keys."""
+
+    words: int = 0
+    keys: int = 0
+
+    def __add__(self, other: "Fragments") -> "Fragments":
+        return Fragments(words=self.words + other.words, keys=self.keys + other.keys)
+
+    @property
+    def is_too_much(self) -> bool:
+        """Return whether that is more than one consent covers."""
+        return self.words > MAX_WORD_FRAGMENTS or self.keys > MAX_KEY_FRAGMENTS
+
 
 class Outflow:
     """Counts what goes out by consent, in one run or in several for one purpose; sub-agents share their caller's."""
@@ -87,6 +127,7 @@ class Outflow:
     def __init__(self, consent: Consent | None = None) -> None:
         self.consent = consent
         self.calls = 0
+        self.fragments = Fragments()
         self.private = PrivateText()
         self._taken: dict[str, str] = {}
         self._last = ""
@@ -101,13 +142,23 @@ class Outflow:
     def grant(self, consent: Consent) -> None:
         """Note a person's consent; calls that went out before it do not count."""
         with self._lock:
-            self.consent, self.calls = consent, 0
+            self.consent, self.calls, self.fragments = consent, 0, Fragments()
 
     def restore(self, calls: object) -> None:
         """Count the calls that a record says went out before."""
         with self._lock:
             if isinstance(calls, int):
                 self.calls = max(self.calls, calls)
+
+    def restore_fragments(self, counts: object) -> None:
+        """Count the fragments that a record says went out before."""
+        with self._lock:
+            match counts:
+                case [int(words), int(keys)]:
+                    known = self.fragments
+                    self.fragments = Fragments(words=max(known.words, words), keys=max(known.keys, keys))
+                case _:
+                    return
 
     def count(self, searches: int) -> None:
         """Count searches that the provider has made."""
@@ -129,6 +180,7 @@ class Outflow:
             why = self._why_beyond(consent, text)
             if why is None:
                 self.calls += 1
+                self.fragments += self.private.count_fragments(text)
                 self._taken[call_id] = text
                 # Passages that are cut in two, the second half in the next call, are found too.
                 self._last = f"{self._last} {text}"[-consent.characters :]
@@ -142,7 +194,12 @@ class Outflow:
         if self.private.is_full:
             return "The run has read more private text than it can compare the call with."
         passage = self.private.find(text) or self._find_continued(text)
-        return None if passage is None else f"It holds words from private text: {passage!r}."
+        if passage is not None:
+            return f"It holds words from private text: {passage!r}."
+        found = self.private.count_fragments(text)
+        if found != Fragments() and (self.fragments + found).is_too_much:
+            return "It holds a fragment of private text, and calls before it held as many as one consent covers."
+        return None
 
     def _find_continued(self, text: str) -> str | None:
         """Return a passage that began at the end of the last call and goes on in this one."""
@@ -198,16 +255,37 @@ def _passages(folded: str) -> Iterator[tuple[int, str]]:
         passage = " ".join(words[start : start + PASSAGE_WORDS])
         yield hash(passage), passage
     for token in folded.split():
-        yield from _windows(token)
+        for passage in _windows(token, PASSAGE_CHARACTERS):
+            yield hash(passage), passage
 
 
 def _outgoing(folded: str) -> Iterator[tuple[int, str]]:
     """Yield the passages of a text that would leave, and those that it would have without its blanks."""
     yield from _passages(folded)
-    yield from _windows("".join(folded.split()))
-
-
-def _windows(token: str) -> Iterator[tuple[int, str]]:
-    for start in range(len(token) - PASSAGE_CHARACTERS + 1):
-        passage = token[start : start + PASSAGE_CHARACTERS]
+    for passage in _windows("".join(folded.split()), PASSAGE_CHARACTERS):
         yield hash(passage), passage
+
+
+def _windows(token: str, length: int) -> Iterator[str]:
+    return (token[start : start + length] for start in range(len(token) - length + 1))
+
+
+def _word_fragments(folded: str) -> Iterator[str]:
+    words = _WORD.findall(folded)
+    return (" ".join(words[start : start + FRAGMENT_WORDS]) for start in range(len(words) - FRAGMENT_WORDS + 1))
+
+
+def _key_fragments(folded: str) -> Iterator[str]:
+    """Yield what would be a fragment of a key in each long word."""
+    for token in folded.split():
+        if len(token) >= PASSAGE_CHARACTERS:
+            yield from (one for one in _windows(token, FRAGMENT_CHARACTERS) if any(map(str.isdigit, one)))
+
+
+def _count_apart(fragments: Iterable[str], known: Collection[int], length: int) -> int:
+    """Return how many of the fragments are known; `length` neighbours overlap, and count as one."""
+    count, free = 0, 0
+    for place, fragment in enumerate(fragments):
+        if place >= free and hash(fragment) in known:
+            count, free = count + 1, place + length
+    return count

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from toolroll.kernel.approval.ask_person import Unanswered, ask_person
-from toolroll.kernel.approval.consent import CONSENTED_KEY, Consent, Outflow, as_outflow
+from toolroll.kernel.approval.consent import CONSENTED_KEY, FRAGMENTS_KEY, Consent, Outflow, as_outflow
 from toolroll.kernel.approval.request import ApprovalRequest, Approver, Decision, Preview, Target, check_approver
 from toolroll.kernel.call.events import ApprovalRequested, KernelEvent, Progress, StateChanged
 from toolroll.kernel.data.labels import ALL_LABELS, LABELS_KEY, NO_LABELS, Labels
@@ -139,6 +139,9 @@ class Run:
         """Store how many calls went out by consent: a resumed run goes on counting from there."""
         if self.outflow is not None and self._state.get(CONSENTED_KEY, 0) != self.outflow.calls:
             self.set_state(CONSENTED_KEY, self.outflow.calls)
+            fragments = [self.outflow.fragments.words, self.outflow.fragments.keys]
+            if fragments != self._state.get(FRAGMENTS_KEY, [0, 0]):
+                self.set_state(FRAGMENTS_KEY, fragments)
 
     def emit(self, event: KernelEvent) -> None:
         """Report an event."""
