@@ -104,7 +104,7 @@ async def test_R4_R5_returns_error_for_directory_response(shelf: Shelf) -> None:
 
 async def test_R3_returns_error_for_missing_size_field(hub: Hub, github: GitHubSource) -> None:
     hub.put(f"ideas/{PATH}", b"x")
-    hub.change = lambda answer: {name: value for name, value in answer.items() if name != "size"}
+    hub.change = lambda answer: {**answer, "size": None} if "size" in answer else answer
     message = "Failed to read file: GitHub did not tell how large the file is."
     assert await answer_of(github, PATH) == failed("api_error", message)
 
@@ -144,8 +144,10 @@ async def test_XP7_the_trimmed_path_is_asked_for_shown_and_logged(
     caplog.set_level(logging.INFO)
     answer = await answer_of(github, f" {PATH}\n")
     assert answer == failed("file_not_found", f"File not found: {PATH}")
-    assert [asked.path for asked in hub.requests] == [f"/repos/octo/research/contents/ideas/{PATH}"]
     assert logged(caplog)[0]["path"] == PATH
+    hub.put(f"ideas/{PATH}", b"x")
+    assert (await answer_of(github, f" {PATH}\n"))["ok"]
+    assert hub.requests[-1].path == f"/repos/octo/research/contents/ideas/{PATH}"
 
 
 def test_R6_the_model_is_told_what_paths_look_like() -> None:
@@ -198,7 +200,7 @@ async def test_R25_a_file_is_read_once_a_run_and_then_told_from_memory_with_a_no
         again = json.loads((await called(run, " a.md ")).text)
     assert once == {"ok": True, "content": "first", "bytes": 5}
     assert again == {**once, "note": READ_BEFORE}
-    assert len(hub.requests) == 1
+    assert [one.path for one in hub.requests].count("/repos/octo/research/contents/ideas/a.md") == 1
     assert (await answer_of(github, "a.md"))["content"] == "second", "another run reads anew"
 
 
@@ -310,3 +312,31 @@ async def test_R5_a_repository_is_read_with_the_users_server_token_and_branch(
     async with Run(deps={"repository": "octo/research", "branch": "draft/1"}) as run:
         assert json.loads((await called(run, "a.md")).text)["content"] == "main"
     assert hub.requests[0].query == {"ref": ["draft/1"]}
+
+
+async def test_XL61_a_path_that_the_repository_does_not_list_is_not_asked_of_github(
+    hub: Hub, github: GitHubSource
+) -> None:
+    """XL61: a model that has read private text could write it into a path."""
+    hub.put("ideas/" + PATH, b"# Tea")
+    async with run_over(github) as run:
+        for path in ("CANARY-7f3a9c21/research.md", "2025-01-31-my-idea/CANARY.md", PATH + "/CANARY"):
+            result = await called(run, path)
+            assert (result.code, json.loads(result.text)["message"]) == ("file_not_found", f"File not found: {path}")
+        assert not (await called(run, PATH)).is_error
+        hub.put("ideas/new/research.md", b"# New")
+        assert not (await called(run, "new/research.md")).is_error, "what is new is found"
+    sent = [f"{one.path} {one.query} {one.headers}" for one in hub.requests]
+    assert [one for one in sent if "CANARY" in one] == []
+    assert len([one for one in hub.requests if one.path.endswith("research.md")]) == 2
+
+
+async def test_XL61_of_too_many_files_the_documents_are_listed(hub: Hub, github: GitHubSource) -> None:
+    hub.put("ideas/" + PATH, b"# Tea")
+    hub.change = lambda answer: {**answer, "truncated": True} if "tree" in answer else answer
+    assert await github.list_paths() == {PATH}
+    assert (await answer_of(github, PATH))["ok"]
+
+
+async def test_XL61_an_empty_repository_lists_nothing(github: GitHubSource) -> None:
+    assert await github.list_paths() == frozenset()

@@ -102,6 +102,7 @@ class GitHubSource:
         self.branch: Final = branch
         self._api = GitHubApi(base_url, token=token, clock=clock, sleep=sleep)
         self._denials = Denials()
+        self._listed: frozenset[str] = frozenset()
 
     @classmethod
     def from_environment(cls, repository: str, *, environment: Mapping[str, str], branch: str | None = None) -> Self:
@@ -140,6 +141,24 @@ class GitHubSource:
         end = f"/{DOCUMENT}"
         found = (node.path.removesuffix(end) for node in tree.tree if node.type == "blob" and node.path.endswith(end))
         return make_entries(folder for folder in found if "/" not in folder)
+
+    async def check_listed(self, path: str) -> None:
+        """Raise FileMissing for a path that the repository does not list, without asking for it."""
+        path = self._path(path, "read")
+        if path not in self._listed:
+            self._listed = await self.list_paths()
+        if path not in self._listed:
+            raise missing_error(path)
+
+    async def list_paths(self) -> frozenset[str]:
+        """Return the paths of all files and folders below `ideas/`; above 100,000 files, those of documents."""
+        sha = await self._ideas_sha()
+        if sha is None:
+            return frozenset()
+        tree = await self._tree(f"{sha}?recursive=1")
+        if tree.truncated:
+            return frozenset(f"{node.path}/{DOCUMENT}" for node in (await self._tree(sha)).tree if node.type == "tree")
+        return frozenset(node.path for node in tree.tree)
 
     async def write(self, path: str, content: str, *, message: str) -> None:
         """Make or replace a file by a commit with that message."""

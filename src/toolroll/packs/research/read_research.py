@@ -23,7 +23,7 @@ from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, parse_research_path, trim
-from toolroll.packs.research.source import ResearchFile, ResearchSource
+from toolroll.packs.research.source import ListedSource, ResearchFile, ResearchSource
 from toolroll.safe.paths.names import quote_path
 
 ErrorType: TypeAlias = Literal["file_not_found", "path_validation", "file_too_large", "api_error"]
@@ -93,6 +93,8 @@ class ReadCache:
             known = self._files.get(path)
             if known is not None:
                 return known, True
+            if isinstance(source, ListedSource):
+                await source.check_listed(path)
             self._files[path] = await source.read(path)
             return self._files[path], False
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, NotText, PathRefused
 from toolroll.packs.research.paths import parse_research_path
@@ -71,6 +71,15 @@ class ResearchSource(Protocol):
 
     def where(self, path: str) -> str:
         """Return where a person finds the file: a path on disk, or an address."""
+        ...
+
+
+@runtime_checkable
+class ListedSource(Protocol):
+    """A source on another machine. A model asks it only for what it lists: any other path could carry private text."""
+
+    async def check_listed(self, path: str) -> None:
+        """Raise FileMissing for a path that the source does not list, without asking for it."""
         ...
 
 
