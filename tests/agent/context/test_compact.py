@@ -8,7 +8,7 @@ from tests.agent.context.counted import SUMMARY, Counted, response, results_in, 
 from tests.agent.legality import problems
 from tests.agent.tape import Tape
 
-from toolroll import Agent, RunResult, step_count_is, tokens_over, tool
+from toolroll import Agent, MemoryJournal, Policy, Rule, RunResult, step_count_is, tokens_over, tool
 from toolroll.agent.context.compact import COMPACTION
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context.summary import OPENING
@@ -16,6 +16,7 @@ from toolroll.agent.events import ContextCompacted, Event, Retrying, TextArrived
 from toolroll.agent.history.replay import replay
 from toolroll.errors import Overloaded, RequestRefused
 from toolroll.journal.records import CallEnded, MessageAdded, MessagesCompacted, ModelTurn, UsageAdded
+from toolroll.kernel.approval.consent import Consent
 from toolroll.kernel.data.messages import AssistantMessage, Message
 from toolroll.models.model import ModelRequest
 from toolroll.models.retry import RetryRule
@@ -306,3 +307,45 @@ async def test_A21_a_prompt_that_comes_later_is_the_users_too() -> None:
     assert [one.message for one in tape.records("run") if isinstance(one, MessageAdded)][1] == second.model.requests[
         -1
     ][1]
+
+
+TOLD = "## Summary\nHer shop moves east before the summer, as the papers say."
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+@pytest.mark.parametrize("has_consent", [False, True])
+async def test_XL62_labels_and_private_words_outlast_a_compaction(has_consent: bool, is_resumed: bool) -> None:
+    """XL62: what was read is gone from the conversation, and its summary says it in other words."""
+    sent, journal = list[str](), MemoryJournal()
+
+    @tool(brings=("private", "untrusted"))
+    async def read_private(path: str) -> str:
+        """Read a private file."""
+        return f"{path}: " + "word " * 700
+
+    @tool(effect="external")
+    async def send(text: str) -> str:
+        """Send a text out."""
+        sent.append(text)
+        return "sent"
+
+    def turns(number: int, _request: ModelRequest) -> str | Call:
+        if number <= STEPS:
+            return Call("read_private", {"path": f"file_{number}"})
+        return Call("send", {"text": "shop moves east before the summer"}) if number <= STEPS + 2 else "so"
+
+    options: dict[str, Any] = {
+        "tools": [read_private, send],
+        "policy": Policy((Rule(action="allow"),)),
+        "consent": Consent(purpose="this post", calls=9) if has_consent else None,
+        "journal": journal,
+        "stop_when": step_count_is(STEPS if is_resumed else STEPS + 5),
+    }
+    counted = Counted(turns, summaries=[TOLD])
+    result = await agent_with(counted, **options).run("Read everything.")
+    if is_resumed:
+        rest = agent_with(counted, **{**options, "stop_when": step_count_is(STEPS + 5)})
+        result = await rest.resume(result.run_id, prompt="Go on.")
+    assert counted.asked_for_summary
+    assert sent == []
+    assert result.stop_reason == "approval_pending" or "needs_approval" in str(result.steps)

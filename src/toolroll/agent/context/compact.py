@@ -168,7 +168,7 @@ async def _try_compaction(state: RunState, plan: _Plan) -> str:
     if sum(map(tokens_of, messages)) >= sum(map(tokens_of, state.window.messages)):
         return "the summary is longer than what it replaces"
     await state.record(record)
-    state.window.compact(record, state.conversation.legal())
+    state.compact(record)
     return ""
 
 

@@ -51,7 +51,7 @@ def _repeat_recorded(state: RunState, changes: Mapping[int, Sequence[OutputsTrim
         if isinstance(record, OutputsTrimmed):
             state.window.trim(record)
         elif record.through <= len(conversation):
-            state.window.compact(record, conversation)
+            state.compact(record)
 
 
 async def trim_outputs(state: RunState, record: OutputsTrimmed | None) -> None:

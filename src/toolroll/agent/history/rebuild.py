@@ -228,7 +228,7 @@ class RebuiltRun:
         if isinstance(record, OutputsTrimmed):
             self.state.window.trim(record)
         else:
-            self.state.window.compact(record, self.state.conversation.legal())
+            self.state.compact(record)
 
     def _on_call(self, record: CallIntended | ApprovalQuestion | ApprovalAnswer) -> None:
         call_id = record.call.id if isinstance(record, CallIntended) else record.call_id

@@ -168,6 +168,12 @@ class RunState:
             for text in private_texts(message, self.setup.tools):
                 self.run.outflow.private.add(text)
 
+    def compact(self, record: MessagesCompacted) -> None:
+        """Replace the beginning of the conversation by its summary, which says private things in other words."""
+        self.window.compact(record, self.conversation.legal())
+        if self.run.outflow is not None and "private" in self.run.labels:
+            self.run.outflow.private.add(record.summary)
+
     def add_result(self, result: ToolMessage) -> None:
         """Add the result of a call to the conversation, as soon as it is there."""
         self.conversation.answer(result)
