@@ -210,6 +210,8 @@ class ToolContext:
         self.denied_paths: tuple[str, ...] = ()
         """Patterns of the rules that deny paths to this tool: it shows nothing of what they fit, named or not."""
         self.edited_arguments: str | None = None  # those of a person, as JSON, in the place of the model's
+        self.denied_paths: tuple[str, ...] = ()
+        """Patterns of the rules that deny paths to this tool: it shows nothing of what they fit, named or not."""
         self.has_unread_edit = False  # of a person, which the tool has not looked at so far
         self._cancelled = False
         self._values: ValueStore | None = None
