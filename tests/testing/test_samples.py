@@ -42,6 +42,10 @@ def samples_of(schema: dict[str, object], count: int = 25) -> list[Any]:
         {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1, "maxProperties": 2},
         {"type": "object", "additionalProperties": {"type": "null"}, "propertyNames": {"pattern": "^[ab]{2}$"}},
         closed((), b={"type": "string"}),
+        {**closed(a={"type": "integer"}), "type": ["object", "null"]},
+        {"type": ["array", "string"], "items": closed(a={"type": "integer"})},
+        {"type": "object", "enum": [{"x": 1}]},
+        {**closed((), a={"type": "integer"}, b={"type": "integer"}), "minProperties": 1, "maxProperties": 1},
     ],
     ids=json.dumps,
 )

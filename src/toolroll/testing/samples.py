@@ -127,7 +127,11 @@ class _StrategyBuilder:
         if branches := node.get("anyOf") or node.get("oneOf"):
             values = st.one_of([self.make(branch, left) for branch in branches])
             return values if "anyOf" in node else values.filter(lambda value: matches_schema(value, self._alone(node)))
+        if "enum" in node or "const" in node:
+            return _leaf_strategy(node)
         match node.get("type"):
+            case list() as types:
+                return st.one_of([self.make({**node, "type": one}, left) for one in types])
             case "object":
                 return self._object(node, left)
             case "array":
@@ -152,10 +156,12 @@ class _StrategyBuilder:
         made = {name: self.make(inner, left) for name, inner in properties.items()}
         if any(made[name].is_empty for name in required):
             return st.nothing()
-        return st.fixed_dictionaries(
+        values = st.fixed_dictionaries(
             {name: one for name, one in made.items() if name in required},
             optional={name: one for name, one in made.items() if name not in required and not one.is_empty},
         )
+        smallest, largest = node.get("minProperties", 0), node.get("maxProperties", len(made))
+        return values.filter(lambda value: smallest <= len(value) <= largest)
 
     def _map(self, node: Schema, left: int) -> Strategy:
         keys = _leaf_strategy({"type": "string", **node.get("propertyNames", {})})
