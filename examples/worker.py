@@ -37,7 +37,7 @@ def open_tasks() -> sqlite3.Connection:
 async def drain(agent: Agent[None], tasks: sqlite3.Connection) -> None:
     """Do all tasks that have no answer. The id of a task is that of its run: an answer is never paid twice."""
     journal = agent.setup.journal
-    known = {run.run_id for run in await journal.runs()} if journal else set()
+    known: set[str] = {run.run_id for run in await journal.runs()} if journal else set()
     for task, prompt in tasks.execute("SELECT id, prompt FROM tasks WHERE answer IS NULL").fetchall():
         run = agent.start(resume=task) if task in known else agent.start(prompt, run_id=task)
         result = await run.wait()

@@ -322,7 +322,7 @@ class ToolFailure(ToolrollError):
     def __init__(self, content: object, *, code: str | None = None) -> None:
         super().__init__(content if isinstance(content, str) else repr(content))
         self.content = content
-        self.failure_code = code or self.code
+        self.failure_code: str = code or self.code
 
 
 class ToolTimeout(ToolFailure):

@@ -69,7 +69,7 @@ class ContextFunction:
             raise UsageError(f"{option} is a function of ({', '.join(values)}), not {function!r}.")
         self._function = function
         self._is_async = is_async(function)
-        self.name = option
+        self.name: str = option
         try:
             given, self._needs = _read(function, option)
             for _, need in self._needs:

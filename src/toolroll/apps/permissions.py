@@ -64,7 +64,7 @@ class RuleMemory:
         self._clock = clock
         self._temporary: list[Rule] = []
         self.workspace = workspace
-        self.places = {tool.tool: tool.place for tool in tools}
+        self.places: dict[str, str] = {tool.tool: tool.place for tool in tools}
         """Where each tool is from."""
 
     @property

@@ -34,7 +34,7 @@ class Driver(Generic[T]):
     def __init__(self, session: Session, renderer: Renderer[T], interrupts: "Interrupts | None" = None) -> None:
         self.session = session
         self.renderer = renderer
-        self.interrupts = interrupts or Interrupts()
+        self.interrupts: Interrupts = interrupts or Interrupts()
         self.outcome: T | None = None
         """What the work came to; None where it was cut short."""
         self._is_over = False

@@ -7,7 +7,7 @@ what somebody looked at and trusted; the list is kept outside of every workspace
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -33,7 +33,7 @@ _OTHERS_CAN_WRITE: Final = 0o022
 class TrustedFile(BaseModel):
     """One file as it was trusted: which workspace, which path in it, the hash of its content."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     workspace: str
     path: str

@@ -24,7 +24,7 @@ class Holder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.name = f"{os.getpid()}-{secrets.token_hex(_RANDOM_BYTES)}"
+        self.name: str = f"{os.getpid()}-{secrets.token_hex(_RANDOM_BYTES)}"
         private_folder(folder)
         self._lock = FileLock(folder / self.name, timeout_s=0)
         self._lock.acquire()

@@ -38,7 +38,7 @@ class SqliteJournal:
         self, path: Path | str, *, secrets: Sequence[str] = (), clock: Callable[[], float] = time.time
     ) -> None:
         self._path = Path(path)
-        self.secrets = tuple(dict.fromkeys((*secrets, *held_secrets())))
+        self.secrets: tuple[str, ...] = tuple(dict.fromkeys((*secrets, *held_secrets())))
         self._clock = clock
         self._connection: sqlite3.Connection | None = None
         self._holder: Holder | None = None

@@ -47,7 +47,7 @@ class Latency:
     __slots__ = ("_counts", "count")
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count: int = 0
         self._counts: Counter[int] = Counter()
 
     def add(self, milliseconds: float) -> None:

@@ -86,8 +86,8 @@ class WireModel(ABC):
         self._heads: deque[tuple[ModelRequest, tuple[object, ...], Json]] = deque(maxlen=_HEADS_KEPT)
         self._origin = Origin(wire=self.wire, model=model)
         self._is_local = bool(getattr(transport, "is_local", False))
-        self.timeouts = Timeouts(first_byte_s=LOCAL_FIRST_BYTE_S if self._is_local else None)
-        self.pauses = Pauses()
+        self.timeouts: Timeouts = Timeouts(first_byte_s=LOCAL_FIRST_BYTE_S if self._is_local else None)
+        self.pauses: Pauses = Pauses()
         # Providers quote the key that they refuse; what looks like one is redacted, and this is one for sure.
         self._secrets = tuple(self._headers[name].split()[-1] for name in _SECRET_HEADERS if name in self._headers)
 

@@ -43,7 +43,9 @@ class ShapeFault(ProviderFailed):
     """A value of an answer has another type than the provider documents: where, what it must be, and what it is."""
 
     def __init__(self, path: str, wanted: str, found: str) -> None:
-        self.path, self.wanted, self.found = path, wanted, found
+        self.path: str = path
+        self.wanted: str = wanted
+        self.found: str = found
         said = one_line(f"{path} must be {wanted}, not {found}", _SHOWN_CHARACTERS)
         super().__init__(f"The provider sent an answer of an unknown shape ({said}).")
 

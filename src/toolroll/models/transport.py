@@ -68,7 +68,7 @@ class HttpTransport:
     def __init__(self, base_url: str, *, timeout_s: float = 600.0, connect_timeout_s: float = 10.0) -> None:
         self._base_url = base_url.rstrip("/")
         self._connect_timeout_s = connect_timeout_s
-        self.is_local = is_loopback(base_url)
+        self.is_local: bool = is_loopback(base_url)
         waits = {"connect": connect_timeout_s, "read": timeout_s, "write": timeout_s, "pool": timeout_s}
         self._extensions = {"timeout": waits}
         self._lines: dict[AbstractEventLoop, _Line] = {}

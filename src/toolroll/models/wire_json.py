@@ -95,8 +95,8 @@ class RequestBytes:
         head: Callable[[ModelRequest, bool], Mapping[str, object]],
         messages: Callable[[Message], Iterable[Json]],
     ) -> None:
-        self.head = HeadBytes(head)
-        self.messages = MessageBytes(messages)
+        self.head: HeadBytes = HeadBytes(head)
+        self.messages: MessageBytes = MessageBytes(messages)
 
 
 def compact(value: object) -> bytes:

@@ -193,8 +193,8 @@ class LineCounter:
     """Counts lines while a file is written, and keeps the count at the beginning of every block."""
 
     def __init__(self) -> None:
-        self.byte_size = 0
-        self.ends = 0
+        self.byte_size: int = 0
+        self.ends: int = 0
         self._before = array("Q", [0])
         self._checksums: list[int] = []
         self._checksum = 0

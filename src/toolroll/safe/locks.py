@@ -32,7 +32,7 @@ class FileLock:
     """
 
     def __init__(self, path: Path | str, *, timeout_s: float = WAIT_S, poll_s: float = POLL_S) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self.timeout_s = timeout_s
         self.poll_s = poll_s
         self._fd: int | None = None

@@ -25,7 +25,7 @@ class Denials:
     def __init__(
         self, deny: Sequence[str] = (), *, protected: Iterable[str] = PROTECTED_NAMES, own: Iterable[str] = ()
     ) -> None:
-        self.patterns = tuple(deny)
+        self.patterns: tuple[str, ...] = tuple(deny)
         self._given = tuple(protected), tuple(own)
         self._own = frozenset(_fold(path) for path in self._given[1])
         self._rules = tuple(_Denial(pattern) for pattern in deny)
@@ -33,7 +33,7 @@ class Denials:
             "read": frozenset(self._given[0]),
             "write": frozenset(self._given[0]) | WRITE_PROTECTED_NAMES,
         }
-        self.protects_as_usual = self._protected["read"] == PROTECTED_NAMES
+        self.protects_as_usual: bool = self._protected["read"] == PROTECTED_NAMES
         self._folder = lru_cache(maxsize=_KEPT)(self._reason)
         self._is_protected = lru_cache(maxsize=_KEPT)(self._is_protected_name)
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -31,7 +31,7 @@ _TITLE_CHARACTERS: Final = 60
 class IdeaLine(BaseModel):
     """One idea of a file; what it does not say is taken from the options."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     idea: str = Field(min_length=1, max_length=MAX_IDEA_CHARACTERS)
     mode: str | None = None

@@ -69,7 +69,7 @@ class Conversation:
 
     def __init__(self) -> None:
         self.messages: tuple[Message, ...] = ()
-        self.chat_id = ""
+        self.chat_id: str = ""
         self.run_ids: list[str] = []
         self._seen: Mapping[str, object] = {}
         self._labels: Labels = NO_LABELS

@@ -21,7 +21,7 @@ class PageBudget:
     """What is left of a page."""
 
     def __init__(self, characters: int = PAGE_CHARACTERS) -> None:
-        self.left = characters
+        self.left: int = characters
 
     @property
     def is_full(self) -> bool:

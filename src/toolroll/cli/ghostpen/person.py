@@ -47,7 +47,7 @@ class TerminalPerson:
         self._terminal = terminal
         self._lang = lang
         self._lines = lines
-        self.seen = ""
+        self.seen: str = ""
         """The text of the draft that was shown last."""
 
     async def ask(self, question: Question) -> str | None:

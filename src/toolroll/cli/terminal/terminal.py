@@ -140,7 +140,9 @@ class Terminal:
         self.input_fd = input_fd
         # rich minds NO_COLOR and the kind of terminal.
         colours: Literal["auto"] | None = None if wants_plain() else "auto"
-        self.console = Console(file=sys.stderr, color_system=colours, highlight=False, markup=False, emoji=False)
+        self.console: Console = Console(
+            file=sys.stderr, color_system=colours, highlight=False, markup=False, emoji=False
+        )
         self._typed = b""
         self._timeout_s: float | None = None
 

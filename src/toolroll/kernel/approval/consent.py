@@ -72,7 +72,7 @@ class PrivateText:
         self._passages: set[int] = set()
         self._words: set[int] = set()
         self._keys: set[int] = set()
-        self.is_full = False
+        self.is_full: bool = False
         """Whether there was more text than it can remember: then nothing is known to be free of passages."""
 
     def add(self, text: str) -> None:
@@ -126,9 +126,9 @@ class Outflow:
 
     def __init__(self, consent: Consent | None = None) -> None:
         self.consent = consent
-        self.calls = 0
-        self.fragments = Fragments()
-        self.private = PrivateText()
+        self.calls: int = 0
+        self.fragments: Fragments = Fragments()
+        self.private: PrivateText = PrivateText()
         self._taken: dict[str, str] = {}
         self._last = ""
         self._lock = Lock()

@@ -48,7 +48,7 @@ class Permit:
     ) -> None:
         if mint is not _MINT:
             raise PermitRefused("Only the executor writes permits. Run the tool with execute_raw(...).")
-        self.arguments = arguments
+        self.arguments: object = arguments
         self._core = core
         self._ctx = ctx
         self._granted = granted

@@ -74,7 +74,7 @@ class Run:
         logger: "logging.Logger | None" = None,
         consent: Consent | Outflow | None = None,
     ) -> None:
-        self.run_id = run_id or make_id()
+        self.run_id: str = run_id or make_id()
         self.deps: Mapping[str, object] = MappingProxyType(dict(deps or {}))
         self.overrides: Overrides = MappingProxyType(read_overrides(overrides or {}))
         self.policy = policy
@@ -85,12 +85,12 @@ class Run:
         self.clock = clock
         self.make_id = make_id
         self._logger = logger
-        self.values = ValueStore()
+        self.values: ValueStore = ValueStore()
         self.cancelled = False
         self.stopping = False
         """Whether the run ends after the calls that are running: one that can be ended without harm ends now."""
         self.labels: Labels = NO_LABELS
-        self.outflow = as_outflow(consent)
+        self.outflow: Outflow | None = as_outflow(consent)
         self.calls = 0  # that got a context so far: those of one turn get theirs before any of them is answered
         self._on_event = on_event
         self._state: dict[str, object] = {}
@@ -200,10 +200,10 @@ class ToolContext:
     )
 
     def __init__(self, *, run: Run | None = None, call_id: str | None = None) -> None:
-        self.run = run or Run()
-        self.call_id = call_id if call_id is not None else self.run.make_id()
+        self.run: Run = run or Run()
+        self.call_id: str = call_id if call_id is not None else self.run.make_id()
         self.run.calls += 1
-        self.number = self.run.calls
+        self.number: int = self.run.calls
         self.approved: Preview | None = None
         self.targets: tuple[Target, ...] = ()
         """Where the paths of the call led when it was judged; empty where nothing had to be judged."""
@@ -212,7 +212,7 @@ class ToolContext:
         self.edited_arguments: str | None = None  # those of a person, as JSON, in the place of the model's
         self.denied_paths: tuple[str, ...] = ()
         """Patterns of the rules that deny paths to this tool: it shows nothing of what they fit, named or not."""
-        self.has_unread_edit = False  # of a person, which the tool has not looked at so far
+        self.has_unread_edit: bool = False  # of a person, which the tool has not looked at so far
         self._cancelled = False
         self._values: ValueStore | None = None
         self._home: tuple[asyncio.AbstractEventLoop, int] | None = None  # and the thread that it runs in
@@ -226,7 +226,7 @@ class ToolContext:
     def preview(self) -> Preview | None:
         """Return what a person or a rule allowed this call to change; with the person's text if they edited it."""
         if self.approved is not None:
-            self.has_unread_edit = False
+            self.has_unread_edit: bool = False
         return self.approved
 
     @preview.setter

@@ -81,7 +81,7 @@ class ValueStore:
         self._steps: list[_SyncSteps | _AsyncSteps] = []
         self._error: BaseException | None = None
         self._is_closed = False
-        self.lane = Lane()
+        self.lane: Lane = Lane()
         """Where the sync functions of this scope run."""
 
     async def get(self, dependency: Depends, context: "ToolContext") -> object:

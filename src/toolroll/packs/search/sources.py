@@ -7,7 +7,7 @@ itself. Failed searches are recorded in the same way.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -34,7 +34,7 @@ class Source(BaseModel):
     of a statement.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     number: int
     title: str
@@ -144,7 +144,7 @@ MAX_FAILURES: Final = 100
 class FailedSearch(BaseModel):
     """One backend that did not answer one query."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     query: str
     backend: str

@@ -22,7 +22,7 @@ class OpenFile:
     """A regular file, open: `resolved` is where it is without links, `stat` what it was when it was opened."""
 
     def __init__(self, *, fd: int, status: os.stat_result, resolved: RelativePath) -> None:
-        self.fd = fd
+        self.fd: int = fd
         self.stat = status
         self.resolved = resolved
 

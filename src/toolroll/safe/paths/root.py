@@ -62,7 +62,7 @@ class Root:
     """
 
     def __init__(self, path: Path | str, *, guard: Guard | None = None) -> None:
-        self.path = Path(path).absolute()
+        self.path: Path = Path(path).absolute()
         self._guard = guard
         self._follows = True
         with os_errors(str(path)):

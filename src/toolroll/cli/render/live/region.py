@@ -32,8 +32,8 @@ class Region:
         self._out = out
         self._reflows = does_reflow(environment)
         # rich minds NO_COLOR and the kind of terminal.
-        self.console = Console(file=out, force_terminal=True, highlight=False, markup=False, emoji=False)
-        self.lock = RLock()
+        self.console: Console = Console(file=out, force_terminal=True, highlight=False, markup=False, emoji=False)
+        self.lock: RLock = RLock()
         self._above: list[Text] = []
         self._wanted: list[Text] = []
         self._drawn: list[Text] = []

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -91,7 +91,7 @@ MEANINGS: Final[Mapping[Category, CategoryMeaning]] = {
 class FeedbackText(BaseModel):
     """What a person said, and on which day."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     date: str
     raw: str
@@ -100,7 +100,7 @@ class FeedbackText(BaseModel):
 class FeedbackEntry(BaseModel):
     """One category; `count` is how often it was said since a change of the profile last answered it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     count: Annotated[int, Field(ge=0)] = 0
     last_seen: str = ""

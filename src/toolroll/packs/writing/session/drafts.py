@@ -147,11 +147,11 @@ class Drafts:
         self._lang = lang
         self._rules = rules
         self.text: str | None = None
-        self.topic = ""
+        self.topic: str = ""
         self.notes: tuple[str, ...] = ()
-        self.rounds = 0
-        self.is_whole = True
-        self.is_cut_off = False
+        self.rounds: int = 0
+        self.is_whole: bool = True
+        self.is_cut_off: bool = False
         self._lacks_end = False
         self._unfinished: DraftAnswer | None = None
         self._words = ""

@@ -55,8 +55,8 @@ class Gate:
         self._proposed: set[str] = set()
         self.reached: list[tuple[Category, int]] = []
         """Categories that came up often enough in this turn, with their counts; each at most once for a post."""
-        self.is_update_due = False
-        self.wanted_to_save = False
+        self.is_update_due: bool = False
+        self.wanted_to_save: bool = False
         """Whether the model has tried to save something that nobody had confirmed."""
 
     @property

@@ -26,7 +26,7 @@ class Resolver:
     """Resolve statements with the resolver of their language. Another set of files needs another one."""
 
     def __init__(self, files: Collection[str], read: Callable[[str], bytes | None]) -> None:
-        self.files = Files(files, read)
+        self.files: Files = Files(files, read)
         self._resolvers: dict[Callable[[Files], ImportResolver], ImportResolver] = {}
 
     def resolve(self, importer: str, statement: ImportStatement) -> tuple[Resolved, ...]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from toolroll.workspace.symbols.imports.statement import ImportKind, ImportStatement
 from toolroll.workspace.symbols.imports.syntax import Source, is_below
@@ -41,7 +41,7 @@ def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
 class BashResolver(ScriptResolver):
     """Find scripts by the written path, with or without an ending."""
 
-    endings = ("", ".sh", ".bash")
+    endings: ClassVar[tuple[str, ...]] = ("", ".sh", ".bash")
 
 
 LANGUAGES: Final = (

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 from toolroll.workspace.symbols.imports.syntax import Source
@@ -48,7 +48,7 @@ def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
 class LuaResolver(ScriptResolver):
     """Find modules by their dotted name."""
 
-    endings = (".lua", "/init.lua")
+    endings: ClassVar[tuple[str, ...]] = (".lua", "/init.lua")
 
     def resolve_module(self, statement: ImportStatement) -> Iterator[Resolved]:
         """Yield the file that `require` would load."""

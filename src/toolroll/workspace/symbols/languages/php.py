@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from posixpath import dirname
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from toolroll.workspace.symbols.imports.files import Files, certain, guess, join_path, resolve_path
 from toolroll.workspace.symbols.imports.manifests import as_table, as_texts, read_table
@@ -126,7 +126,7 @@ def _read_mappings(folder: str, data: bytes | None) -> Iterator[tuple[str, str]]
 class PhpResolver(ScriptResolver):
     """Find included files by their path, and classes by the namespaces that composer.json maps."""
 
-    endings = ("", ".php")
+    endings: ClassVar[tuple[str, ...]] = ("", ".php")
 
     def __init__(self, files: Files) -> None:
         super().__init__(files)

@@ -1,7 +1,7 @@
 """Ruby: calls that load a file by a literal name."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from toolroll.workspace.symbols.imports.statement import ImportStatement
 from toolroll.workspace.symbols.imports.syntax import Source
@@ -46,7 +46,7 @@ def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
 class RubyResolver(ScriptResolver):
     """Find files by the written path, which seldom has its ending."""
 
-    endings = (".rb", "")
+    endings: ClassVar[tuple[str, ...]] = (".rb", "")
 
 
 LANGUAGES: Final = (

@@ -89,7 +89,7 @@ TYPED_FIRST: Final = (*_TYPED, *_PLAIN, *_OTHER)
 PLAIN_FIRST: Final = (*_PLAIN, *_OTHER, *_TYPED)
 
 # In a module specifier of TypeScript the ending is that of the compiled file.
-COMPILED: Final = {
+COMPILED: Final[dict[str, tuple[str, ...]]] = {
     ".js": (".ts", ".tsx", ".d.ts"),
     ".jsx": (".tsx", ".d.ts"),
     ".mjs": (".mts", ".d.mts"),
