@@ -40,7 +40,7 @@ check: .venv/.dev ## Check format, lint, types, layers and promises (the example
 	@$(BIN)/lint-imports --no-logo
 	@$(PY) -m pytest --quiet tests/test_promises.py tests/test_layers.py
 
-counterparts: build/npm/.made ## Install the fake servers in Node that some tests talk to (they are skipped without)
+counterparts: build/npm/.made ## Install the programs in Node that some tests need: fake servers, the AI SDK, pyright (skipped without)
 
 format: .venv/.dev ## Format the code and repair what the linter can repair
 	@$(PY) -m ruff check --fix --quiet . || true
