@@ -64,6 +64,8 @@ sys.stdout = None
 sys.exit(code)
 """
 """A program that lets the server do its work: Python alone starts in a twentieth of the time."""
+_AT_ONCE = {"TOOLROLL_QUESTION_PAUSE": "0"}
+"""Questions take answers as soon as they are shown: a program knows when."""
 _OPEN_FILES = 64
 """Descriptors that a copy closes: far more than the server has open."""
 _MESSAGE_BYTES = 1 << 20
@@ -86,7 +88,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     """Return the environment of the tests without what would make it a machine, or change colours."""
     left_out = {"CI", "NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS", "LINES"}
     kept = {name: value for name, value in os.environ.items() if name not in left_out}
-    return kept | {"TOOLROLL_HOME": str(home), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"} | more
+    return kept | {"TOOLROLL_HOME": str(home), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **_AT_ONCE} | more
 
 
 class Done(NamedTuple):

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.chat.screen import CTRL_D, ENTER, Screen, at_screen, recorded, said_in
+from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, Screen, at_screen, chat, recorded, said_in
 from tests.support.project import Project
 
 PACED = Path(__file__).parents[1] / "render" / "live" / "paced.py"
@@ -67,9 +67,75 @@ def test_S5_XA6_a_yes_that_is_typed_ahead_approves_nothing(project: Project, hel
         screen.send(b"n" + ENTER)
         screen.asks("Why not? (Enter to say nothing)")
         screen.send(ENTER)
-        screen.shows("Тоді ні.")
-        screen.waits()  # nor is it the next message
+        screen.shows("Тоді ні.", "> y")
+        screen.asks("· y")  # both are offered as the next message, and not sent
+        screen.send(CTRL_C)
+        screen.waits()
         screen.send(CTRL_D)
         assert screen.end()[0] == 0
     assert "// TODO:" in project.text(MAIN)
     assert len(recorded(project)) == 1
+
+
+HALF_A_SECOND = {"TOOLROLL_QUESTION_PAUSE": "0.5"}
+
+
+def asked(project: Project, *more: str, env: dict[str, str] | None = None) -> Screen:
+    read = {"calls": [{"name": "read_file", "arguments": {"path": MAIN}}]}
+    edit = {"text": "I change it.", "calls": [{"name": "edit", "arguments": TODO}]}
+    return chat(project, "code", "--model", project.script(read, edit, "So not."), *more, rows=40, env=env)
+
+
+def refuse(screen: Screen) -> None:
+    screen.send(b"n" + ENTER)
+    screen.asks("Why not? (Enter to say nothing)")
+    screen.send(ENTER)
+    screen.shows("So not.")
+
+
+@pytest.mark.parametrize(
+    ("pasted", "offered"),
+    [
+        (b"\x1b[200~y\x1b[201~\r", "> y"),
+        (b"\x1b[200~y\ry\rmore\x1b[201~\r", "more"),
+        (b"\x1b[200~y\rthe rest of it\x1b[201~", "the rest of it"),
+        (b"y\ry\rmore", "more"),  # from a terminal that puts no marks around it
+    ],
+)
+def test_XA28_a_paste_never_answers(project: Project, pasted: bytes, offered: str) -> None:
+    with asked(project) as screen:
+        screen.say("change it")
+        screen.asks("Allow this?")
+        assert b"\x1b[?2004h" in screen.raw[screen.raw.rindex(b"? help") :]
+        screen.send(pasted)
+        screen.shows("What is pasted does not answer a question.")
+        screen.asks("Allow this?")
+        refuse(screen)
+        screen.asks(offered)
+        screen.send(CTRL_C)
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+    assert "// TODO:" in project.text(MAIN)
+
+
+@pytest.mark.parametrize("more", [(), ("--plain",)], ids=["edited", "plain"])
+def test_XA29_a_key_before_the_question_could_be_read_does_not_answer_it(
+    project: Project, more: tuple[str, ...]
+) -> None:
+    with asked(project, *more, env=HALF_A_SECOND) as screen:
+        screen.say("change it")
+        screen.asks("Allow this?")
+        screen.send(b"y" + ENTER)
+        screen.shows("What was typed before this question could be read does not answer it.")
+        screen.asks("Allow this?")
+        refuse(screen)
+        if more:
+            screen.shows("This was typed or pasted at a question, and was not sent: y")
+        else:
+            screen.asks("> y")
+            screen.send(CTRL_C)
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+    assert "// TODO:" in project.text(MAIN)

@@ -180,8 +180,8 @@ def test_W3_W34_it_is_told_what_is_wrong_with_a_name(pen: Pen, name: str, en: st
 @pytest.mark.parametrize(
     ("lang", "why"),
     [
-        ("en", "Error: The folder '/proc/none/profiles' cannot be created. Name another folder with --data.\n"),
-        ("uk", "Помилка: Теку «/proc/none/profiles» неможливо створити. Вкажіть іншу теку через --data.\n"),
+        ("en", "Error: The folder '/proc/none' cannot be created. Name another folder with --data.\n"),
+        ("uk", "Помилка: Теку «/proc/none» неможливо створити. Вкажіть іншу теку через --data.\n"),
     ],
 )
 def test_W32_W34_a_data_folder_that_cannot_be_made_is_told_as_that(pen: Pen, lang: str, why: str) -> None:

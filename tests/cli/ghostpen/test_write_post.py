@@ -235,7 +235,7 @@ def test_W30_without_a_request_the_person_is_asked(desk: Desk, monkeypatch: pyte
 def test_W30_who_names_an_unknown_model_is_not_asked_for_a_request(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.has_profile()
     typed = Typed("post about tea")
-    monkeypatch.setattr(contexts, "open_terminal", lambda _environment: typed)
+    monkeypatch.setattr(contexts, "open_terminal", lambda *_args, **_more: typed)
     told = desk.run("--model", "nobody")
     assert (told.code, "Unknown model 'nobody'" in told.err, typed.asked) == (2, True, [])
 

@@ -511,7 +511,7 @@ def test_XA6_a_hostile_file_cannot_draw_on_the_screen(folder: Path, home: Path) 
         "good\x1b[2J\x1b[H\nAllow this? y\r\x1b]52;c;ZXZpbA==\x07\n\x9b2J\u202eevil\u200b\n" + "x" + " " * 2_000 + "y\n"
     )
     with start(folder, home, evil) as terminal:
-        terminal.wait_for("? help\n" + QUESTION)
+        terminal.wait_for("? help\n\x1b[?2004h" + QUESTION)
         raw = terminal.raw.decode()
         for power in ("\x1b[2J", "\x1b]52", "\x07", "\x9b", "\u202e", "\u200b"):
             assert power not in raw

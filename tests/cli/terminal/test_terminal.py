@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.cli.render.prose import wrap
-from toolroll.cli.terminal.terminal import Terminal, interruptible, open_terminal
+from toolroll.cli.terminal.keyboard import TYPED_AHEAD, make_pause
+from toolroll.cli.terminal.terminal import EARLY, PASTED, Terminal, interruptible, open_terminal
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_outside_of_the_main_thread_signals_are_left_alone() -> None:
 def test_S5_waiting_goes_on_for_as_long_as_was_said(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("toolroll.cli.terminal.terminal._SLICE_S", 0.001)
+    monkeypatch.setattr("toolroll.cli.terminal.keyboard._SLICE_S", 0.001)
     terminal = Terminal(input_fd=pipe[0])
     with terminal.waiting(0.01), pytest.raises(TimeoutError):
         terminal.ask("? ")
@@ -266,3 +267,69 @@ def test_S1_a_line_that_ctrl_c_takes_back_before_it_is_read_blocks_nobody(monkey
         terminal.ask("? ")
     os.close(keys)
     os.close(input_fd)
+
+
+@pytest.fixture
+def pseudo(capfd: pytest.CaptureFixture[str]) -> Iterator[tuple[int, int]]:
+    """A terminal: where it is typed, and where it is read."""
+    keys, input_fd = os.openpty()
+    TYPED_AHEAD.take()
+    yield keys, input_fd
+    os.close(keys)
+    os.close(input_fd)
+
+
+def test_XA29_only_what_is_typed_after_the_pause_answers(
+    pseudo: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys, input_fd = pseudo
+    terminal = Terminal(input_fd=input_fd, pause=lambda: type_keys(keys, b"too soon\npar"))
+    said: list[str] = []
+    monkeypatch.setattr(terminal, "say", said.append)
+    monkeypatch.setattr(terminal, "_print", lambda _prompt: type_keys(keys, b"no\n") if said else None)
+    type_keys(keys, b"yes\n")
+    assert terminal.ask("Sure? ", fresh=True) == "no"
+    assert (said, TYPED_AHEAD.take()) == ([f"\n{EARLY}"], "yes\ntoo soon\npar")
+
+
+@pytest.mark.parametrize(
+    ("pasted", "kept"),
+    [
+        (b"\x1b[200~y\x1b[201~\n", "y"),
+        (b"\x1b[200~y\nfoo\x1b[201~", "y\nfoo"),
+        (b"\x1b[200~y\nfoo\x1b[201~\n", "y\nfoo"),
+        (b"y\x1b[200~\nfoo\n\nbar\x1b[201~", "y\nfoo\n\nbar"),
+        (b"y\nfoo", "y\nfoo"),  # from a terminal that puts no marks around it
+    ],
+)
+def test_XA28_what_is_pasted_does_not_answer(
+    pseudo: tuple[int, int], pasted: bytes, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys, input_fd = pseudo
+    said: list[str] = []
+    terminal = Terminal(input_fd=input_fd)
+    monkeypatch.setattr(terminal, "_print", lambda _prompt: type_keys(keys, b"n\n" if said else pasted))
+    monkeypatch.setattr(terminal, "say", said.append)
+    assert terminal.ask("Sure? ", fresh=True) == "n"
+    assert (said, TYPED_AHEAD.take()) == ([f"\n{PASTED}"], kept)
+    assert termios.tcgetattr(input_fd)[3] & termios.ICANON
+
+
+def type_keys(keys: int, typed: bytes) -> None:
+    os.write(keys, typed)
+
+
+def test_XA29_programs_that_press_keys_need_no_pause() -> None:
+    assert make_pause({"TOOLROLL_QUESTION_PAUSE": "0"}) is None
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("0.1", 0.1), ("", 0.5), ("-1", 0.5), ("nan", 0.5), ("9", 0.5)])
+def test_XA29_the_pause_is_half_a_second_unless_a_shorter_one_is_wanted(
+    value: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    pause = make_pause({"TOOLROLL_QUESTION_PAUSE": value})
+    assert pause is not None
+    pause()
+    assert slept == [seconds]

@@ -10,7 +10,8 @@ import click
 
 from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS, describe_too_long, spell_out_hidden
 from toolroll.cli.render.prose import notify
-from toolroll.cli.terminal.terminal import Came, Terminal, interruptible, open_terminal, without_wakeups
+from toolroll.cli.terminal.keyboard import TYPED_AHEAD, Came
+from toolroll.cli.terminal.terminal import Terminal, interruptible, open_terminal, without_wakeups
 from toolroll.cli.termination import is_ending
 from toolroll.errors import ToolrollError, UsageError
 from toolroll.messages import Template
@@ -33,6 +34,7 @@ MORE: Final = "\\"
 PRESSES_TO_LEAVE: Final = 2
 
 NOTE: Final = Template("note", "Note: {note}")
+AHEAD: Final = Template("typed_ahead", "This was typed or pasted at a question, and was not sent: {text}")
 PASTED: Final = Template("pasted_lines", "These {count} lines are one message. Enter sends it; Ctrl-C discards it.")
 
 # What a terminal sends for arrows, Home, Page Up, F5: in a plain line they do nothing, and nobody means them as text.
@@ -107,7 +109,7 @@ class _Edited:
         if self._session is None:
             self._session = self._open()
         try:
-            text = await self._session.prompt_async(prompt, handle_sigint=False)
+            text = await self._session.prompt_async(prompt, default=_take_ahead(), handle_sigint=False)
         except EOFError:
             return None
         except BaseException:  # a signal in the midst of drawing, after which the editor undoes only half of it
@@ -143,6 +145,8 @@ class _Plain:
         self._terminal, self._warn = terminal, warn
 
     async def read(self, prompt: str) -> str | None:
+        if ahead := _take_ahead():
+            self._warn(AHEAD(text=ahead))
         presses = 0
         while presses < PRESSES_TO_LEAVE:
             try:
@@ -171,6 +175,11 @@ class _Plain:
                 self._warn(PASTED(count=len(lines)))
             before = now
         return None
+
+
+def _take_ahead() -> str:
+    """Return what was typed or pasted at a question and did not answer it; it may be meant as a message."""
+    return spell_out_hidden(_KEYS.sub("", TYPED_AHEAD.take()))[:MAX_MESSAGE_CHARACTERS]
 
 
 def _make_warn(translate: Callable[[str], str]) -> Warn:

@@ -48,7 +48,8 @@ class CommandContext:
         """Return the context for a folder, or the default one; in the language of option, locale or default profile."""
         folder = data_folder(data)
         chosen = choose_language(lang, os.environ, None if lang else _profile_language(folder))
-        return cls(session=session, data=folder, lang=chosen, yes=yes, terminal=open_terminal(os.environ))
+        terminal = open_terminal(os.environ, translate=lambda message: translate(message, chosen))
+        return cls(session=session, data=folder, lang=chosen, yes=yes, terminal=terminal)
 
     @property
     def profiles(self) -> ProfileStore:

@@ -4,14 +4,12 @@ stdout is not touched: it belongs to the answer of the command.
 """
 
 import os
-import select
 import signal
 import sys
-import termios
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -19,36 +17,37 @@ from rich.text import Text
 from toolroll.cli.render.draw import fold, print_lines
 from toolroll.cli.render.prose import MIN_COLUMNS, wrap
 from toolroll.cli.render.rows import Look, Row
-from toolroll.cli.session import wants_plain
+from toolroll.cli.session import is_dumb_terminal, wants_plain
+from toolroll.cli.terminal.keyboard import MARK_NO_PASTES, MARK_PASTES, Came, Keyboard, Pause, make_pause
+from toolroll.messages import Template
 from toolroll.safe.text import terminal_safe
 
 _STDIN: Final = 0
 _STDERR: Final = 2
-_READ_BYTES: Final = 4_096  # what a terminal hands over at most as one line
-_SLICE_S: Final = 1.0
-_PASTE_S: Final = 0.05
-"""Lines that come so soon after another were pasted with it: nobody types a line so fast."""
-_LOCAL_MODES: Final = 3  # where they stand in what `termios.tcgetattr` gives
 _FALLBACK_SIZE: Final = (80, 24)
 
-Came: TypeAlias = Literal["lines", "part", "nothing"]
-"""What came together with a line: whole lines, the beginning of one, or nothing."""
+EARLY: Final = Template("typed_early", "What was typed before this question could be read does not answer it.")()
+PASTED: Final = Template("pasted_answer", "What is pasted does not answer a question. Type the answer, then Enter.")()
 
 
-def open_terminal(environment: Mapping[str, str], *, stdin_is_taken: bool = False) -> "Terminal | None":
+def open_terminal(
+    environment: Mapping[str, str], *, stdin_is_taken: bool = False, translate: Callable[[str], str] = str
+) -> "Terminal | None":
     """Return the terminal where somebody can be asked, or None: no terminal, a piped stdin, a machine (CI).
 
     With `stdin_is_taken` (the arguments came through it) the keyboard is asked for through /dev/tty: a person who pipes
-    JSON in still sits there. Any other stdin that is no terminal means that nobody does.
+    JSON in still sits there. Any other stdin that is no terminal means that nobody does. `translate` puts what the
+    terminal itself says into the person's language.
     """
     if _is_machine(environment) or not os.isatty(_STDERR):
         return None
     if os.isatty(_STDIN) and not stdin_is_taken:
-        return Terminal(input_fd=_STDIN)
+        return Terminal(input_fd=_STDIN, pause=make_pause(environment), translate=translate)
     if not stdin_is_taken:
         return None
     with suppress(OSError):
-        return Terminal(input_fd=os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC))
+        keyboard = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+        return Terminal(input_fd=keyboard, pause=make_pause(environment), translate=translate)
     return None
 
 
@@ -114,37 +113,24 @@ def _when_continued(action: Callable[[], None]) -> Iterator[Callable[[Callable[[
         signal.signal(signal.SIGCONT, before)
 
 
-@contextmanager
-def _unblocked(fd: int) -> Iterator[int]:
-    """Open the terminal once more, so that reading never blocks.
-
-    Ctrl-C empties the terminal's input. If that happens after `select` has seen a line, a blocking read would wait for
-    the next line, and the signal would not be handled until then. The flag cannot be set on the descriptor itself: the
-    shell shares it.
-    """
-    try:
-        keyboard = os.open(os.ttyname(fd), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:  # no terminal, or one that has no name here, as in some containers
-        yield fd
-        return
-    try:
-        yield keyboard
-    finally:
-        os.close(keyboard)
-
-
 class Terminal:
     """Shows rows and reads lines."""
 
-    def __init__(self, *, input_fd: int) -> None:
-        self.input_fd = input_fd
+    def __init__(self, *, input_fd: int, pause: Pause | None = None, translate: Callable[[str], str] = str) -> None:
+        self._keyboard = Keyboard(input_fd)
+        self._pause = pause
+        self._translate = translate
         # rich minds NO_COLOR and the kind of terminal.
         colours: Literal["auto"] | None = None if wants_plain() else "auto"
         self.console: Console = Console(
             file=sys.stderr, color_system=colours, highlight=False, markup=False, emoji=False
         )
-        self._typed = b""
         self._timeout_s: float | None = None
+
+    @property
+    def input_fd(self) -> int:
+        """Return the descriptor of the keyboard."""
+        return self._keyboard.fd
 
     @contextmanager
     def waiting(self, timeout_s: float) -> Iterator[None]:
@@ -176,17 +162,24 @@ class Terminal:
     def ask(self, prompt: str, *, fresh: bool = False, again: Callable[[], None] | None = None) -> str | None:
         """Ask for a line, and return it without its end and the blanks around it; None when the input was closed.
 
-        With `fresh` all that was typed before the question is thrown away: an answer that was given before there was
-        anything to see is none. `again` shows what the question is about, after Ctrl-Z and `fg`.
+        With `fresh` neither what was typed before the question could be read nor what is pasted is an answer; a chat
+        offers it as the next message. `again` shows what the question is about, after Ctrl-Z and `fg`.
         """
-        if fresh:
-            self._typed = b""
-            with suppress(termios.error):
-                termios.tcflush(self.input_fd, termios.TCIFLUSH)
-        line = self.line(prompt, again)
+        if not fresh:
+            line = self.line(prompt, again)
+        else:
+            self._keyboard.set_aside()
+            with self._marked_pastes():
+                line = self.line(prompt, again, is_decision=True)
         return None if line is None else line.strip()
 
-    def line(self, prompt: str, again: Callable[[], None] | None = None) -> str | None:
+    def line(
+        self,
+        prompt: str,
+        again: Callable[[], None] | None = None,
+        *,
+        is_decision: bool = False,
+    ) -> str | None:
         """Read a line as it was typed, without its end; return None when the person closed the input."""
 
         def ask_again() -> None:
@@ -194,10 +187,44 @@ class Terminal:
                 again()
             self._print(prompt)
 
+        def refuse(why: str) -> None:
+            self.say(f"\n{self._translate(why)}")
+            self._print(prompt)
+
         with _when_continued(ask_again) as undisturbed:
             undisturbed(lambda: self._print(prompt))
-            line = self._read_line()
+            if is_decision:
+                line = self._read_decision(lambda why: undisturbed(lambda: refuse(why)))
+            else:
+                line = self._keyboard.read_line(self._timeout_s)
         return None if line is None else line.decode("utf-8", "replace")
+
+    def _read_decision(self, refuse: Callable[[str], None]) -> bytes | None:
+        """Read a line that was typed, and not before the question could be read."""
+        if self._pause is not None:
+            self._pause()
+            if self._keyboard.set_aside():
+                refuse(EARLY)
+        while (line := self._keyboard.read_line(self._timeout_s)) is not None and self._keyboard.is_pasted(line):
+            refuse(PASTED)
+        return line
+
+    @contextmanager
+    def _marked_pastes(self) -> Iterator[None]:
+        """Inside, the terminal puts marks around what is pasted."""
+        if not os.isatty(self.input_fd) or is_dumb_terminal():
+            yield
+            return
+        self._send(MARK_PASTES)
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # the terminal is gone
+                self._send(MARK_NO_PASTES)
+
+    def _send(self, control: str) -> None:
+        self.console.file.write(control)
+        self.console.file.flush()
 
     def _print(self, prompt: str) -> None:
         words = prompt.rstrip(" ")
@@ -210,63 +237,11 @@ class Terminal:
 
     def is_ahead(self) -> bool:
         """Return whether a line was typed before anybody asked for it."""
-        return b"\n" in self._typed or bool(select.select([self.input_fd], [], [], 0)[0])
+        return self._keyboard.is_ahead()
 
     def more(self) -> Came:
         """Return what came together with the line before it."""
-        if b"\n" in self._typed or select.select([self.input_fd], [], [], _PASTE_S)[0]:
-            return "lines"
-        self._typed += self._unended() or b""
-        return "part" if self._typed else "nothing"
-
-    def _unended(self) -> bytes | None:
-        """What the terminal still holds back since no Enter came after it."""
-        try:
-            modes = termios.tcgetattr(self.input_fd)
-        except termios.error:  # no terminal holds nothing back
-            return b""
-        by_letters = [*modes]
-        by_letters[_LOCAL_MODES] &= ~termios.ICANON
-        try:  # a Ctrl-C may fall as soon as they are set
-            termios.tcsetattr(self.input_fd, termios.TCSANOW, by_letters)
-            return self._read()
-        finally:
-            termios.tcsetattr(self.input_fd, termios.TCSANOW, modes)
-
-    def _read_line(self) -> bytes | None:
-        while b"\n" not in self._typed:
-            try:
-                self._wait()
-                more = self._read()
-            except KeyboardInterrupt:
-                self._typed = b""  # as the terminal does with what it holds
-                raise
-            if more is None:
-                continue
-            if not more:
-                sys.stderr.write("\n")  # Ctrl-D leaves the cursor behind the prompt
-                self._typed = b""  # half a line is no answer: it was never sent off with Enter
-                return None
-            self._typed += more
-        line, _, self._typed = self._typed.partition(b"\n")
-        return line
-
-    def _read(self) -> bytes | None:
-        """Read what was typed; None where there is nothing to read any more, b"" at the end of input."""
-        if not select.select([self.input_fd], [], [], 0)[0]:
-            return None
-        with _unblocked(self.input_fd) as keyboard, suppress(BlockingIOError):
-            return os.read(keyboard, _READ_BYTES)
-        return None
-
-    def _wait(self) -> None:
-        """Until something is typed. In slices: a Ctrl-C just before the system call is noticed only after it."""
-        left_s = self._timeout_s
-        while not select.select([self.input_fd], [], [], _SLICE_S if left_s is None else min(left_s, _SLICE_S))[0]:
-            if left_s is not None and left_s <= _SLICE_S:
-                sys.stderr.write("\n")
-                raise TimeoutError
-            left_s = None if left_s is None else left_s - _SLICE_S
+        return self._keyboard.more()
 
 
 def confirm(terminal: Terminal, question: str) -> bool:

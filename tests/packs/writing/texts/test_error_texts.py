@@ -9,9 +9,11 @@ from tests.packs.writing.texts.test_messages import KEPT, LATIN
 
 from toolroll import errors
 from toolroll.agent.result import StopReason
-from toolroll.cli.chat.input import NOTE, PASTED
+from toolroll.cli.chat.input import AHEAD, NOTE, PASTED
 from toolroll.cli.chat.parse import describe_too_long
 from toolroll.cli.chat.prompt import LEAVE_HINT
+from toolroll.cli.terminal.terminal import EARLY
+from toolroll.cli.terminal.terminal import PASTED as PASTED_ANSWER
 from toolroll.errors import (
     AuthenticationFailed,
     ChangeRefused,
@@ -127,7 +129,9 @@ def test_W34_XJ5_every_error_in_json_is_described_in_ukrainian(group: str) -> No
         assert is_ukrainian(describe_error(refused.value, "uk"))
 
 
-@pytest.mark.parametrize("note", [LEAVE_HINT, describe_too_long("x" * 20_001), PASTED(count=3)])
+@pytest.mark.parametrize(
+    "note", [LEAVE_HINT, describe_too_long("x" * 20_001), PASTED(count=3), AHEAD(text="y"), EARLY, PASTED_ANSWER]
+)
 def test_W34_notes_beside_what_is_typed_are_in_ukrainian(note: Text) -> None:
     told = translate(NOTE(note=note), "uk")
     assert told.startswith("Примітка: ")

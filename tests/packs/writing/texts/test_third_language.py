@@ -93,7 +93,7 @@ def test_W34_commands_in_a_third_language(
     script = tmp_path / "script.json"
     script.write_text(json.dumps(["read", post("Here is the thing: tea.")]))
     terminal = Typed("foriru", "jes")
-    monkeypatch.setattr(command_context, "open_terminal", lambda _environment: terminal)
+    monkeypatch.setattr(command_context, "open_terminal", lambda *_args, **_more: terminal)
     monkeypatch.setattr("toolroll.cli.ghostpen.write_post.open_input", lambda *_given, **_more: None)
     places = ["--data", str(data), "--lang", "eo"]
     assert run(["about tea", "--model", f"scripted:{script}", *places], Session(), ghostpen, "ghostpen") == 0

@@ -22,7 +22,7 @@ from toolroll.workspace.changes.records import HISTORY
 from toolroll.workspace.workspace import state_folder
 
 INSTRUCTIONS: Final = "AGENTS.md"
-_NOT_SETTINGS: Final = {"TOOLROLL_HOME", "TOOLROLL_ROUNDS"}
+_NOT_SETTINGS: Final = {"TOOLROLL_HOME", "TOOLROLL_QUESTION_PAUSE", "TOOLROLL_ROUNDS"}
 
 
 def check_settings(environment: Mapping[str, str]) -> Iterator[Finding]:
