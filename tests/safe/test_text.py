@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolroll.safe.limits import MAX_BLANK_RUN_COLUMNS, MAX_MARKS_PER_BASE
-from toolroll.safe.text import Finding, hidden_runs, one_line, suspicious, terminal_safe, visible
+from toolroll.safe.text import Finding, controls_safe, hidden_runs, one_line, suspicious, terminal_safe, visible
 
 MARK = re.compile(r"‹(?:U\+([0-9A-F]{4,6})|([0-9]+) (spaces|tabs|wide spaces))›")
 BLANKS = {"spaces": " ", "tabs": "\t", "wide spaces": "\u3000"}
@@ -127,6 +127,26 @@ def test_XF4_only_a_line_feed_ends_a_line(text: str) -> None:
 def test_C33_line_ends_are_shown_unless_told_elsewhere() -> None:
     assert visible("a\r\nb\rc") == "a‹U+000D›\nb‹U+000D›c"
     assert visible("a\r\nb\rc\r\r\n", show_crlf=False) == "a\nb‹U+000D›c‹U+000D›\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("a\x1b[2Jb\x9bc\x07\x00\x7f", "a‹U+001B›[2Jb‹U+009B›c‹U+0007›‹U+0000›‹U+007F›"),
+        ("user\u202etxt\u2066\u2028", "user‹U+202E›txt‹U+2066›‹U+2028›"),
+        ("a\r\nb\rc\r\r\n", "a\r\nb‹U+000D›c‹U+000D›\r\n"),
+        ("\tfamily 👩\u200d👧\u00a0‹U+001B›\n", "\tfamily 👩\u200d👧\u00a0‹U+001B›\n"),
+    ],
+)
+def test_XW14_controls_are_spelled_out_and_all_else_stays(text: str, safe: str) -> None:
+    assert controls_safe(text) == safe
+
+
+@given(st.text())
+def test_XW14_what_has_no_controls_any_more_stays_as_it_is(text: str) -> None:
+    safe = controls_safe(text)
+    assert controls_safe(safe) == safe
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", safe)
 
 
 def test_keep_names_what_is_left_alone() -> None:

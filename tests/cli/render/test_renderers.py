@@ -116,6 +116,22 @@ def test_S2_people_are_told_the_message_of_a_failure_alone(content: object, told
     assert describe_failure(ToolResult.failure(content, code="gone")) == f"gone: {told}"
 
 
+@pytest.mark.parametrize("pieces", [("a\r\nb",), ("a\r", "\nb"), ("a", "\r", "\n", "b")])
+def test_XW14_a_line_end_that_comes_in_two_pieces_is_one(session: Session, pieces: tuple[str, ...]) -> None:
+    renderer = PlainRenderer(session)
+    for piece in pieces:
+        renderer.on_event(TextArrived(piece))
+    renderer.finish(replace(RESULT, text="".join(pieces)))
+    assert out_of(session) == "a\r\nb\n"
+
+
+def test_XW14_a_carriage_return_at_the_end_of_a_text_is_spelled_out(session: Session) -> None:
+    renderer = PlainRenderer(session)
+    renderer.on_event(TextArrived("a\r"))
+    renderer.finish(replace(RESULT, text="a\r"))
+    assert out_of(session) == "a‹U+000D›\n"
+
+
 def test_S2_a_line_begins_at_its_beginning(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
     renderer = PlainRenderer(session)
     for text in ("No line ", "end", ""):

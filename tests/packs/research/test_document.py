@@ -129,6 +129,8 @@ def test_R23_whatever_is_written_nothing_is_lost_and_nothing_empty(text: str, be
         ("[x](data:text/html;base64,PHNjcmlwdD4=)", "] (data:"),
         ("[x][1]\n\n[1]: vbscript:msgbox", "] : vbscript:"),
         ("<javascript:alert(1)>", "< javascript:"),
+        ("[x](javascript:8080/alert(1))", "] (javascript:"),
+        ("[x](localhost:alert(1))", "] (localhost:"),
         ('<a href="javascript:alert(1)">x</a>', "< a href"),
         ("<a href=&#106;avascript:alert(1)>x</a>", "< a href"),
         ("<b\nonclick='alert(1)'>x</b>", "< b"),
@@ -150,6 +152,7 @@ def test_XW13_a_document_runs_and_redirects_nothing_when_it_is_shown(text: str, 
     [
         "[x](https://example.com/a_(b)) and <https://example.com/?q=1&on=2>, [mail](mailto:a@example.com)",
         "[x](other.md#part), [y][1], <b>bold</b>, 1 < 2, a<b and c>d\n\n[1]: https://example.com/",
+        "[x](localhost:8080/x), [y](localhost:3000), <localhost:8080/?a=1>",
         "family: 👩‍👩‍👧 \u200fעברית\r\n",
     ],
 )

@@ -3,11 +3,13 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import time
 import tracemalloc
 from asyncio.subprocess import Process
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from tests.support.clock import time_passes
 
 from toolroll.errors import UsageError
 from toolroll.safe.limits import PROGRAM_GRACE_S
-from toolroll.safe.programs.run import ProgramResult, _shorten, minimal_environment, run_program
+from toolroll.safe.programs.run import ProgramResult, _shorten, ended_on_error, minimal_environment, run_program
 
 MB = 1_000_000
 DEADLINE_S = 60  # what takes longer hangs: a busy machine is no finding
@@ -315,3 +317,22 @@ async def test_XL12_no_descriptor_leaks(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         await run_program(["no-such-program"], timeout_s=DEADLINE_S, limit_output_bytes=MB)
     await until(lambda: len(os.listdir("/proc/self/fd")) <= before)
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_XA25_what_a_person_uses_is_killed_only_if_the_work_is_cut_short(tmp_path: Path, is_cut: bool) -> None:
+    """It has a session of its own, as an editor may: no group leads to it."""
+    code = f"import sys\nprint('ready', flush=True)\n{IGNORES}sys.stdin.read()"
+    command = [sys.executable, "-S", "-E", "-c", code]
+    with suppress(KeyboardInterrupt), ended_on_error(os.environ) as known:
+        program = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=known, start_new_session=True
+        )
+        assert program.stdout is not None
+        program.stdout.readline()
+        if is_cut:
+            raise KeyboardInterrupt
+        assert program.poll() is None
+    with program:  # which closes its input
+        pass
+    assert program.returncode == (-signal.SIGKILL if is_cut else 0)

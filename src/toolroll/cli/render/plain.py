@@ -44,6 +44,7 @@ class PlainRenderer:
         self._shown: set[str] = set()
         self._is_asking = False
         self._last = "\n"
+        self._held = ""
 
     def on_event(self, event: Event, /) -> None:
         """Show one event."""
@@ -96,13 +97,21 @@ class PlainRenderer:
         self._written.clear()
 
     def _write(self, text: str) -> None:
+        self._written.append(text)
+        text, self._held = self._held + text, ""
+        if text.endswith("\r"):  # the line feed that makes it a line end may come with the next piece
+            text, self._held = text[:-1], "\r"
+        self._put(text)
+
+    def _put(self, text: str) -> None:
         out = self._session.out
         out.write(self._session.make_safe(text))
         out.flush()
-        self._written.append(text)
         self._last = text[-1:] or self._last
 
     def _end_line(self) -> None:
+        held, self._held = self._held, ""
+        self._put(held)
         if self._last != "\n":
             self._session.write("\n")
             self._last = "\n"

@@ -37,6 +37,7 @@ _DESTINATION: Final = re.compile(r"\](\(|:)(\s*<?[^)\n]{0,499})")
 _RUNS: Final = re.compile(r"[\s/\"']on[a-z]+\s*=|style\s*=", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):")
 _IGNORED: Final = re.compile("[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\\\\]")
+_LOCAL_PORT: Final = re.compile(r"localhost:[0-9]{1,5}(?![0-9])")
 _HARMLESS: Final = frozenset({"http", "https", "mailto"})
 
 
@@ -120,7 +121,7 @@ def _is_active(destination: str) -> bool:
     """Return whether a link leads to something else than a page, as a browser reads it: past blanks and escapes."""
     plain = _IGNORED.sub("", html.unescape(destination)).lstrip("<\"'").casefold()
     scheme = _SCHEME.match(plain)
-    return scheme is not None and scheme[1] not in _HARMLESS
+    return scheme is not None and scheme[1] not in _HARMLESS and not _LOCAL_PORT.match(plain)
 
 
 def _change_prose(text: str, change: Callable[[str], str]) -> str:
