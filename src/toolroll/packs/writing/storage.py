@@ -1,4 +1,4 @@
-"""What the stores of profiles, feedback and posts share: quick reads from an open folder, and a fair lock for writers.
+"""What the stores of profiles, feedback and posts share: folders, quick reads from them, and a fair lock for writers.
 
 Names come straight from the listing of the folder, so none of them can lead outside it. Lists and searches read
 thousands of files; `safe.root.Root` would take five times as long for each.
@@ -13,16 +13,52 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from toolroll.errors import FileMissing, OutsideRoot
+from toolroll.messages import Template
 from toolroll.safe.locks import FileLock
+from toolroll.safe.paths.files import PRIVATE_FOLDER_MODE, private_folder
+from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.paths.os_errors import os_errors
+from toolroll.safe.paths.root import Root
+
+FOLDER_LINKED: Final = Template(
+    "data_folder_linked",
+    "'{path}' in the data folder is a link or lies behind one, and nothing is read or kept there.",
+    "Put the folder itself in its place, or name another data folder with --data.",
+)
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # A pipe must not make us wait for a writer; a link may lead anywhere.
 _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+def find_folder(data: Path, path: RelativePath) -> Path | None:
+    """Return a folder below the data folder, or None if it is missing; refuse links, which lead where nobody looked."""
+    if not data.is_dir():
+        return None
+    try:
+        with closing(Root(data)) as root:
+            kind = root.without_links().stat(path).kind
+    except FileMissing:
+        return None
+    except OutsideRoot:
+        kind = "link"
+    if kind == "link":
+        raise OutsideRoot(FOLDER_LINKED(path=path), path=str(path))
+    return data / str(path) if kind == "folder" else None
+
+
+def make_folder(data: Path, path: RelativePath) -> Path:
+    """Return a folder below the data folder, made for its owner alone if it is missing; refuse links, as above."""
+    if (found := find_folder(data, path)) is not None:
+        return found
+    with closing(Root(data if data.is_dir() else private_folder(data))) as root:
+        root.make_folders(path, PRIVATE_FOLDER_MODE)
+    return data / str(path)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.errors import FileExists, FileSystemRefused
+from toolroll.errors import FileExists, FileSystemRefused, OutsideRoot
 from toolroll.packs.writing.posts import index as post_index
 from toolroll.packs.writing.posts import store as posts
 from toolroll.packs.writing.posts import sync as post_step
@@ -82,6 +82,30 @@ def test_XJ8_a_link_in_the_place_of_a_name_is_left_alone(store: PostStore, tmp_p
     (store.folder / "2026-02-08-burnout-linkedin.md").symlink_to(tmp_path / "elsewhere")
     assert store.save(draft(), now=NOW).file == "2026-02-08-burnout-linkedin-2.md"
     assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("linked", ["output", "output/generated"])
+def test_XJ11_no_post_is_saved_or_found_behind_a_link(tmp_path: Path, linked: str) -> None:
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    (data / linked).parent.mkdir(parents=True)
+    (elsewhere / "generated").mkdir(parents=True)
+    (elsewhere / "secret.md").write_text("burnout")
+    (data / linked).symlink_to(elsewhere)
+    with PostStore(data) as store:
+        with pytest.raises(OutsideRoot):
+            store.save(draft(), now=NOW)
+        with pytest.raises(OutsideRoot):
+            store.search(["burnout"])
+    assert {one.name for one in elsewhere.rglob("*")} == {"generated", "secret.md"}
+
+
+def test_XJ11_the_index_is_not_made_behind_a_link(store: PostStore, tmp_path: Path) -> None:
+    store.save(draft(), now=NOW)
+    (tmp_path / "elsewhere").mkdir()
+    (store.folder.parents[1] / ".index").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutsideRoot):
+        store.search(["burnout"])
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_XJ8_names_do_not_go_on_for_ever(store: PostStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from toolroll.errors import (
     ChangeRefused,
     FileExists,
     FileProblem,
+    OutsideRoot,
     PathRefused,
     ProfileFixed,
     ProfileInvalid,
@@ -384,6 +385,24 @@ def test_W20_a_folder_that_cannot_be_written_is_a_typed_error(data: Path) -> Non
         store.read("default")
     with pytest.raises(ToolrollError):
         store.create(draft(), now=NOW)
+
+
+def test_XJ11_no_profile_is_read_or_kept_behind_a_link(data: Path) -> None:
+    data.mkdir()
+    elsewhere = data.parent / "elsewhere"
+    put(elsewhere, fields(profile_name="default"))
+    before = {one.name for one in elsewhere.rglob("*")}
+    (data / "profiles").symlink_to(elsewhere)
+    store = ProfileStore(data)
+    for use in (
+        lambda: store.create(draft(profile_name="alex"), now=NOW),
+        lambda: store.read("default"),
+        lambda: store.delete("alex"),
+        store.listing,
+    ):
+        with pytest.raises(OutsideRoot):
+            use()
+    assert {one.name for one in elsewhere.rglob("*")} == before
 
 
 def test_XE6_what_a_killed_writer_left_is_swept(store: ProfileStore, data: Path) -> None:

@@ -14,7 +14,8 @@ from toolroll.packs.writing.posts.index import PostIndex, PostMatches
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.posts.post_file import SUFFIX, Draft, file_stem, file_text
 from toolroll.packs.writing.posts.sync import OwnSave, Progress
-from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.packs.writing.storage import find_folder, make_folder
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.paths.os_errors import exists_error
 from toolroll.safe.paths.root import Root
@@ -37,6 +38,7 @@ class PostStore:
     """The posts below a data folder, in `output/generated/`. Processes and threads may share it."""
 
     def __init__(self, data: Path) -> None:
+        self._data = data
         self.folder: Final = data / FOLDER
         self._index = PostIndex(data / INDEX, self.folder)
 
@@ -62,7 +64,7 @@ class PostStore:
         """Write a new file; if its name is taken, also by another process, it gets -2, -3 and so on."""
         moment = now.astimezone(UTC)
         stem, data = file_stem(draft, moment), file_text(draft, moment).encode()
-        folder = self.folder if self.folder.is_dir() else private_folder(self.folder)
+        folder = make_folder(self._data, _relative(FOLDER))
         before = _stamp(folder)
         with closing(Root(folder)) as root:
             name = _create(root, stem, data)
@@ -76,7 +78,14 @@ class PostStore:
 
         `progress` is called with how many are read, where many posts have to be read first.
         """
+        find_folder(self._data, _relative(INDEX.parent))  # which refuses links
+        if find_folder(self._data, _relative(FOLDER)) is None:
+            return PostMatches()
         return self._index.search(keywords, platform=platform, limit=limit, progress=progress)
+
+
+def _relative(path: Path) -> RelativePath:
+    return RelativePath(parts=path.parts)
 
 
 def _stamp(folder: Path) -> int:

@@ -41,13 +41,13 @@ from toolroll.packs.writing.profiles.profile_format import (
     parse_profile_quickly,
 )
 from toolroll.packs.writing.profiles.schema import FORMAT, Language, Moment, ProfileFields, ProfileType, StyleProfile
-from toolroll.packs.writing.storage import open_folder, read_regular_file, store_lock
-from toolroll.safe.paths.files import private_folder
+from toolroll.packs.writing.storage import find_folder, make_folder, open_folder, read_regular_file, store_lock
 from toolroll.safe.paths.listing import Entry
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.root import Root
 
 FOLDER: Final = "profiles"
+_FOLDER_PATH: Final = RelativePath(parts=(FOLDER,))
 PROFILE_STALE: Final = Template(
     "profile_stale",
     "Profile '{name}' has changed in the meantime. Nothing was written.",
@@ -147,6 +147,7 @@ class ProfileStore:
     """The profiles below a data folder, in `profiles/`. Processes and threads may share it."""
 
     def __init__(self, data: Path) -> None:
+        self._data = data
         self._folder = data / FOLDER
 
     def read(self, name: str) -> StoredProfile:
@@ -155,7 +156,7 @@ class ProfileStore:
 
     def listing(self) -> ProfileListing:
         """Return all profiles. Every file is read each time: a thousand take less than 100 ms."""
-        if not self._folder.is_dir():
+        if not self._is_there():
             return ProfileListing(profiles=(), unreadable=())
         with closing(Root(self._folder)) as root, open_folder(self._folder) as folder:
             here = _ProfileFolder(root=root, folder=folder)
@@ -191,7 +192,7 @@ class ProfileStore:
         reference profile, feedback cannot; what a person replaces is kept as a backup.
         """
         path = profile_file(name)
-        if not self._folder.is_dir():
+        if not self._is_there():
             raise _missing_error(name, ())
         with self._lock_folder() as root:
             data = self._old(root, name, path)
@@ -230,7 +231,7 @@ class ProfileStore:
     def raw(self, name: str) -> bytes:
         """Return the bytes of a profile's file, valid or not."""
         path = profile_file(name)
-        if self._folder.is_dir():
+        if self._is_there():
             with closing(Root(self._folder)) as root, suppress(FileMissing):
                 return _read_bytes(root, path)
         raise _missing_error(name, self.listing().names)
@@ -240,7 +241,7 @@ class ProfileStore:
         path = profile_file(name)
         if name == DEFAULT:
             raise UsageError(DEFAULT_STAYS)
-        if not self._folder.is_dir():
+        if not self._is_there():
             raise _missing_error(name, ())
         with self._lock_folder() as root:
             _back_up(root, name, self._old(root, name, path))
@@ -248,7 +249,7 @@ class ProfileStore:
 
     def _put(self, name: str, fields: Mapping[str, object], *, replace: bool) -> StoredProfile:
         path, data = profile_file(name), _encode_within_limit(name, fields)
-        with self._lock_folder(self._folder if self._folder.is_dir() else _make_folder(self._folder)) as root:
+        with self._lock_folder(_make_folder(self._data)) as root:
             if replace:
                 with suppress(FileMissing):
                     _back_up(root, name, _read_bytes(root, path))
@@ -256,6 +257,9 @@ class ProfileStore:
             else:
                 _create(root, path, data)
         return parse_profile(data, name)
+
+    def _is_there(self) -> bool:
+        return find_folder(self._data, _FOLDER_PATH) is not None
 
     def _old(self, root: Root, name: str, path: RelativePath) -> bytes:
         try:
@@ -323,10 +327,10 @@ def _read_bytes(root: Root, path: RelativePath) -> bytes:
     return root.read_bytes(path, limit_bytes=MAX_PROFILE_BYTES)
 
 
-def _make_folder(folder: Path) -> Path:
-    """Create a folder; some places, such as /proc, take none."""
+def _make_folder(data: Path) -> Path:
+    """Return the folder of profiles, created if it is missing; some places, such as /proc, take none."""
     try:
-        return private_folder(folder)
+        return make_folder(data, _FOLDER_PATH)
     except FileMissing as error:
         raise FileMissing(FOLDER_NOT_CREATED(path=error.path), path=error.path) from None
 
