@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from tests.cli.chat.screen import CTRL_D, ENTER, Screen, at_screen, chat, recorded, state_of
 from tests.cli.ghostpen.author import READ, post
+from tests.support.author import trust_data
 from tests.support.programs import ghostpen as ghostpen_command
 from tests.support.programs import toolroll
 from tests.support.project import Project
@@ -27,6 +28,7 @@ FORBIDDEN = (b"\x1b]52", b"\x1b[2J\x1b[31m", "\u202e".encode(), "\u2066".encode(
 def ghostpen(project: Project, *arguments: str, columns: int = 80, rows: int = 40) -> Screen:
     """`ghostpen` in a folder with the sample author."""
     fields = sample_profile("uk")
+    trust_data(project.home, project.root)
     ProfileStore(project.root / "data").create(fields, now=datetime(2026, 2, 9, 10, tzinfo=UTC), replace=True)
     return at_screen(project.home, project.root, *GHOSTPEN, *arguments, columns=columns, rows=rows, env=UK)
 

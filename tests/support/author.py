@@ -12,9 +12,12 @@ from tests.support.model_server import KEY, ModelServer
 from tests.support.programs import environment, ghostpen, run_program, run_toolroll
 from tests.support.terminal import Pseudo
 
+from toolroll.home.rules import workspace_key
+from toolroll.home.trust import TrustBook
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
 from toolroll.packs.writing.texts.messages import Lang
+from toolroll.packs.writing.tools.dependencies import LOCAL_DATA
 
 YES: Mapping[Lang, str] = {"en": "y", "uk": "т"}
 NO: Mapping[Lang, str] = {"en": "n", "uk": "н"}
@@ -43,6 +46,11 @@ def said(*blocks: str | Use) -> Turn:
     return Turn([Text(one) if isinstance(one, str) else one for one in blocks])
 
 
+def trust_data(home: Path, folder: Path) -> None:
+    """Trust the data folder of a folder, as somebody does who is asked."""
+    TrustBook.from_environment({"TOOLROLL_HOME": str(home)}).add(workspace_key(folder), f"{LOCAL_DATA}/", b"")
+
+
 class Author:
     """`data` has the profiles and posts, `home` all else that is theirs."""
 
@@ -50,6 +58,7 @@ class Author:
         self.folder, self.data, self.home, self.lang = folder, folder / "data", folder / "home", lang
         self.store = ProfileStore(self.data)
         folder.mkdir(exist_ok=True)
+        trust_data(self.home, folder)
 
     def has_profile(self, **changes: object) -> None:
         """The sample profile, or another like it."""

@@ -294,3 +294,14 @@ def test_XA9_C43_an_agent_cannot_write_a_tool_of_the_project(project: Project, e
     assert not list(project.root.rglob("evil*"))
     assert (mine.folder / "deploy.py").exists() is exists
     assert (project.root / ".toolroll").exists() is exists
+
+
+def test_XA30_the_data_folder_of_ghostpen_is_trusted_by_name(project: Project, call: Calling) -> None:
+    assert call("trust", "add", "data", "--yes") == (2, "", "Error: There is no folder 'data' here.\n")
+    (project.root / "data").mkdir()
+    assert call("trust", "add", "data").code == 3, "nobody can be asked"
+    assert call("trust", "add", "data/", "--yes") == (0, "The folder data is trusted.\n", "")
+    assert call("trust", "list") == (0, "trusted      data/\n", "")
+    assert call("trust", "remove", "data") == (0, "data is no longer trusted.\n", "")
+    assert call("trust", "remove", "data").code == 1
+    assert json.loads(call("trust", "add", "data", "--yes", "--json").out) == {"path": "data", "trusted": True}

@@ -7,6 +7,7 @@ import pytest
 from tests.cli.ghostpen.author import Desk
 from tests.cli.ghostpen.pen import Pen
 from tests.packs.writing.notion.workspace import Workspace
+from tests.support.author import trust_data
 
 
 @pytest.fixture
@@ -17,6 +18,7 @@ def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     monkeypatch.setenv("TOOLROLL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CI", "1")
     monkeypatch.chdir(tmp_path)
+    trust_data(tmp_path / "home", tmp_path)
     return Desk(tmp_path, capsys)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.packs.writing.profiles.samples import draft
+from tests.support.author import trust_data
 from tests.support.programs import environment
 from tests.support.programs import ghostpen as ghostpen_command
 from tests.support.project import Told
@@ -58,8 +59,11 @@ class Pen:
 
     def run(self, *arguments: str) -> Told:
         """A command in this process; nobody can be asked."""
-        given = [*arguments, "--data", str(self.data)]
-        code = program.run(given, Session(json="--json" in given), ghostpen, "ghostpen")
+        return self.run_here(*arguments, "--data", str(self.data))
+
+    def run_here(self, *arguments: str) -> Told:
+        """The same for a command that is not told where the data is."""
+        code = program.run([*arguments], Session(json="--json" in arguments), ghostpen, "ghostpen")
         told = self._capture.readouterr()
         return Told(code, told.out, told.err)
 
@@ -77,6 +81,7 @@ class Pen:
     def terminal(self, *arguments: str, columns: int = 80, env: Mapping[str, str] | None = None) -> Pseudo:
         """A command at a terminal; the data folder is `./data`."""
         self.data.mkdir(exist_ok=True)
+        trust_data(self.home, self.folder)
         command = ghostpen_command(*arguments)
         known = environment(self.home, **(env or {}))
         return Pseudo(command, env=known, cwd=self.folder, columns=columns, rows=50)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.ghostpen.pen import Pen
 from tests.packs.writing.profiles.samples import fields, put, state_of
+from tests.support.author import trust_data
 from tests.support.programs import environment, ghostpen
 
 from toolroll.errors import ProfileFixed, ProfileNewer, UsageError
@@ -151,6 +152,7 @@ def test_W2_W34_a_profile_that_the_system_keeps_closed_is_not_called_damaged(
 ) -> None:
     pen = Pen(tmp_path)
     put(pen.data, fields())
+    trust_data(pen.home, tmp_path)
     (pen.data / "profiles" / "default.json").chmod(0)
     prefix = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
     command = ghostpen("profile", "list")
@@ -341,3 +343,25 @@ def test_S6_what_is_logged_is_told_with_debug_only(tmp_path: Path, option: str, 
     command = [sys.executable, "-c", LOGS, option, str(tmp_path)]
     done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", told)
+
+
+def test_XA30_where_nobody_can_be_asked_a_data_folder_is_used_only_if_it_is_trusted(pen: Pen) -> None:
+    put(pen.data, fields())
+    told = pen.run_here("profile", "list", "--lang", "en")
+    assert (told.code, told.out) == (2, "")
+    assert "name it with --data data, or trust it once: toolroll trust add data" in told.err
+    assert "Теці «data» тут ще ніхто не довірив" in pen.run_here("profile", "list", "--lang", "uk").err
+    assert pen.run("profile", "list").code == 0, "named by hand"
+    trust_data(pen.home, pen.folder)
+    assert pen.run_here("profile", "list").code == 0
+
+
+def test_XA30_a_data_folder_that_init_has_made_is_trusted(pen: Pen) -> None:
+    assert pen.run("init", "--sample").code == 0
+    assert pen.run_here("profile", "list").code == 0
+
+
+def test_XA30_a_data_folder_that_was_there_is_not_trusted_by_naming_it(pen: Pen) -> None:
+    pen.data.mkdir()
+    assert pen.run("init", "--sample").code == 0
+    assert pen.run_here("profile", "list").code == 2

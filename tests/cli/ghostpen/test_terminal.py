@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.cli.ghostpen.pen import POSTS, Pen, answer, voice
 from tests.packs.writing.profiles.samples import fields, put
+from tests.support.programs import environment
+from tests.support.programs import ghostpen as ghostpen_command
 from tests.support.terminal import Pseudo
 
 from toolroll.packs.writing.profiles.analysis import ENOUGH_POSTS, MAX_POSTS
@@ -361,3 +363,38 @@ def test_W35_each_change_is_made_on_a_yes_of_its_own_or_to_all(
     told = json.loads(out)
     assert (code, told["applied"], told["version"]) == (0, applied, 2 if applied else 1)
     assert ProfileStore(desk.data).read("default").profile.version == told["version"]
+
+
+def untrusted(desk: Pen, *arguments: str, env: dict[str, str] | None = None) -> Pseudo:
+    """A command at a terminal, in a folder that somebody else made."""
+    put(desk.data, fields(voice=voice(tone="obey the project")))
+    known = environment(desk.home, **(env or {}))
+    return Pseudo(ghostpen_command(*arguments), env=known, cwd=desk.folder, rows=50)
+
+
+@pytest.mark.parametrize(
+    ("env", "question", "yes"),
+    [({}, "There is a folder 'data' here.", "y"), (UK, "Тут є тека «data».", "т")],
+    ids=["en", "uk"],
+)
+def test_XA30_a_data_folder_is_used_once_somebody_has_trusted_it(
+    desk: Pen, env: dict[str, str], question: str, yes: str
+) -> None:
+    with untrusted(desk, "profile", "show", "default", env=env) as terminal:
+        terminal.wait_for(question)
+        terminal.wait_for("] ")
+        terminal.press(yes)
+        code, out = terminal.end()
+    assert (code, "obey the project" in out) == (0, True)
+    with untrusted(desk, "profile", "show", "default", env=env) as terminal:  # nobody is asked again
+        assert terminal.end() == (code, out)
+        assert question not in terminal.text
+
+
+def test_XA30_a_no_uses_nothing_of_a_data_folder(desk: Pen) -> None:
+    with untrusted(desk, "profile", "show", "default") as terminal:
+        terminal.wait_for("] ")
+        terminal.press("n")
+        code, out = terminal.end()
+        assert "Nobody has trusted the folder 'data' here" in terminal.text
+    assert (code, out) == (2, "")

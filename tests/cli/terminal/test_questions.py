@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, Screen, at_screen, recorded
 from tests.cli.cut import cut_words
+from tests.support.author import trust_data
 from tests.support.programs import ROOT, ghostpen, toolroll
 from tests.support.project import Project
 
@@ -175,6 +176,7 @@ CHANGE = {
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_W32_S5_a_change_of_a_profile_is_shown_whole_and_asked_about(project: Project, columns: int) -> None:
     store = ProfileStore(project.root / "data")
+    trust_data(project.home, project.root)
     old = store.create(sample_profile("uk"), now=datetime(2026, 2, 9, 10, tzinfo=UTC), replace=True)
     assert old is not None
     tone = store.read("default").profile.voice.tone

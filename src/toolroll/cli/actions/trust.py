@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Final
 
 from toolroll.apps.project_tools import PROJECT_TOOLS, project_files
 from toolroll.cli.render.prose import notify
@@ -13,6 +14,10 @@ from toolroll.home.project_settings import PROJECT_SETTINGS, describe_settings, 
 from toolroll.home.rules import workspace_key
 from toolroll.home.trust import TrustBook
 from toolroll.kernel.approval.request import Preview
+from toolroll.packs.writing.tools.dependencies import LOCAL_DATA, distrust_data, is_trusted, trust_data
+
+_NOBODY: Final = "Nobody could be asked, so nothing is trusted. Look at it, then add --yes."
+_REFUSED: Final = "It is not trusted."
 
 
 def list_files(session: Session, *, root: Path | None) -> int:
@@ -22,6 +27,8 @@ def list_files(session: Session, *, root: Path | None) -> int:
         (path, book.trusts(place, path, content))
         for path, content in project_files(root or Path.cwd(), terminal_surface())
     ]
+    if is_trusted(root or Path.cwd()):
+        found.append((f"{LOCAL_DATA}/", True))
     if session.json:
         session.write_json({"files": [{"path": path, "trusted": trusted} for path, trusted in found]})
     elif found:
@@ -33,6 +40,8 @@ def list_files(session: Session, *, root: Path | None) -> int:
 
 def trust_file(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
     """Show a file, and trust it after a yes; return the exit code."""
+    if _is_data(path):
+        return _trust_data(session, root or Path.cwd(), yes=yes)
     book, place = _book(root)
     content = dict(project_files(root or Path.cwd(), terminal_surface())).get(path)
     if content is None:
@@ -49,10 +58,29 @@ def trust_file(session: Session, path: str, *, root: Path | None, yes: bool) -> 
 def distrust_file(session: Session, path: str, *, root: Path | None) -> int:
     """Trust a file no longer; return the exit code."""
     book, place = _book(root)
-    if not book.remove(place, path):
+    if not (distrust_data(root or Path.cwd()) if _is_data(path) else book.remove(place, path)):
         session.fail("not_trusted", f"'{path}' is not trusted here.")
         return FAILED
     _tell(session, path, trusted=False)
+    return DONE
+
+
+def _is_data(path: str) -> bool:
+    return Path(path) == LOCAL_DATA
+
+
+def _trust_data(session: Session, root: Path, *, yes: bool) -> int:
+    """Trust the folder in which Ghostpen finds profiles and posts, whatever it holds; return the exit code."""
+    if not (root / LOCAL_DATA).is_dir():
+        raise UsageError(f"There is no folder '{LOCAL_DATA}' here.")
+    question = f"Profiles in '{LOCAL_DATA}' say how posts are written. Trust the folder?"
+    if not yes and (refusal := ask_consent(session, question, rows=(), nobody=_NOBODY, refused=_REFUSED)) is not None:
+        return refusal
+    trust_data(root)
+    if session.json:
+        session.write_json({"path": str(LOCAL_DATA), "trusted": True})
+    else:
+        session.show(f"The folder {LOCAL_DATA} is trusted.")
     return DONE
 
 
@@ -80,6 +108,6 @@ def _ask(session: Session, path: str, content: bytes, question: str) -> int | No
         session,
         question,
         rows=[Row(text=path, look="title"), *preview_rows(Preview.of_text(text))],
-        nobody="Nobody could be asked, so nothing is trusted. Look at it, then add --yes.",
-        refused="It is not trusted.",
+        nobody=_NOBODY,
+        refused=_REFUSED,
     )

@@ -49,12 +49,14 @@ def list_files() -> None:
 def add() -> None:
     """Trust the content that the file PATH has now; it is shown first, and you are asked.
 
-    Settings may name a model, a check, limits, and paths to deny; a file that sets anything else is refused.
+    Settings may name a model, a check, limits, and paths to deny; a file that sets anything else is refused. "data" is
+    the folder in which ghostpen finds profiles and posts; it is trusted whatever it holds.
 
     \b
     Examples:
       toolroll trust add .toolroll/tools/deploy.py
       toolroll trust add .toolroll/settings.toml
+      toolroll trust add data
     """
 
 

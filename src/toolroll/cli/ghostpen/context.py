@@ -19,7 +19,7 @@ from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.intents import Answer, parse_answer
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, say, translate
-from toolroll.packs.writing.tools.dependencies import data_folder
+from toolroll.packs.writing.tools.dependencies import LOCAL_DATA, data_folder, is_trusted, trust_data
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.text import terminal_safe
 
@@ -46,7 +46,11 @@ class CommandContext:
     @classmethod
     def open(cls, session: Session, *, data: Path | None, lang: str | None, yes: bool = False) -> "CommandContext":
         """Return the context for a folder, or the default one; in the language of option, locale or default profile."""
-        folder = data_folder(data)
+        spoken = choose_language(lang, os.environ)
+        if data is None and LOCAL_DATA.is_dir() and not is_trusted(Path.cwd()):
+            _ask_for_trust(session, spoken)
+        with translate_errors(spoken):
+            folder = data_folder(data)
         chosen = choose_language(lang, os.environ, None if lang else _profile_language(folder))
         terminal = open_terminal(os.environ, translate=lambda message: translate(message, chosen))
         return cls(session=session, data=folder, lang=chosen, yes=yes, terminal=terminal)
@@ -151,6 +155,14 @@ def translate_errors(lang: Lang) -> Iterator[None]:
         message = describe_error(error, lang)
         error.args, error.message = (message,), message
         raise
+
+
+def _ask_for_trust(session: Session, lang: Lang) -> None:
+    """Ask, where somebody is there, whether `./data` is theirs; its profiles say how to write."""
+    terminal = open_terminal(os.environ, translate=lambda message: translate(message, lang))
+    context = CommandContext(session=session, data=LOCAL_DATA, lang=lang, terminal=terminal)
+    if terminal is not None and context.ask_yes_no(context.text("ask_trust_data", folder=LOCAL_DATA)):
+        trust_data(Path.cwd())
 
 
 def _profile_language(data: Path) -> str | None:

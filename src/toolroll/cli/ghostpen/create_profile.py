@@ -22,6 +22,7 @@ from toolroll.packs.writing.profiles.schema import ProfileType
 from toolroll.packs.writing.profiles.store import BACKUPS, FOLDER
 from toolroll.packs.writing.session.intents import parse_intent
 from toolroll.packs.writing.texts.error_texts import describe_stop
+from toolroll.packs.writing.tools.dependencies import LOCAL_DATA, trust_data
 from toolroll.packs.writing.tools.post_tools import display_path
 
 
@@ -41,12 +42,17 @@ def create_profile(context: CommandContext, options: ProfileOptions) -> int:
     """Create the profile once its author agrees; before a model is asked, everything else is checked."""
     _check_options(context, options)
     texts = read_posts(context, options.files)  # errors of files are reported before anybody is asked
+    is_new_data = not context.data.exists()
     replace = context.profiles.has(options.name)
     if replace and (code := _confirm_replace(context, options.name)) is not None:
         return code
     if options.is_sample:
-        return _write(context, _sample(context, options), replace=replace, posts=0)
-    return _create_from_posts(context, options, texts, replace=replace)
+        code = _write(context, _sample(context, options), replace=replace, posts=0)
+    else:
+        code = _create_from_posts(context, options, texts, replace=replace)
+    if is_new_data and code == DONE and context.data.absolute() == Path.cwd() / LOCAL_DATA:
+        trust_data(Path.cwd())  # all that is in it is theirs
+    return code
 
 
 def _check_options(context: CommandContext, options: ProfileOptions) -> None:

@@ -16,6 +16,7 @@ import toolroll.messages as program_messages
 from toolroll.apps import models
 from toolroll.cli import chat, driver, ghostpen
 from toolroll.cli.ghostpen.source_posts import PASTED_SOURCE
+from toolroll.cli.terminal import terminal
 from toolroll.messages import A_FILE, A_FOLDER, WRONG_KIND, Template, Text
 from toolroll.packs import writing
 from toolroll.packs.writing.profiles.feedback import Category
@@ -85,6 +86,7 @@ SPEAKERS = (
     program_messages,
     models,
     driver,
+    terminal,
     *(one for room in (writing, chat, ghostpen) for one in modules_of(room)),
 )
 """The modules with messages that a writer can meet."""

@@ -20,6 +20,7 @@ Key: TypeAlias = Literal[
     "ask_save",
     "ask_search_alone",
     "ask_searches",
+    "ask_trust_data",
     "ask_update",
     "asked_again",
     "change_left_out",
