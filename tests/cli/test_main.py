@@ -202,7 +202,7 @@ def test_S6_what_is_unexpected_is_told_without_a_traceback(
             FileNotFoundError(errno.ENOENT, "No such file", "/x"),
             1,
             (
-                "Error: Something unexpected went wrong: FileNotFoundError: [Errno 2] No such file: '/x'. "
+                "Error: Something unexpected went wrong: FileNotFoundError: No such file: '/x'. "
                 "Add --debug to see where.\n"
             ),
         ),

@@ -14,6 +14,7 @@ from toolroll.models.connect import ConnectSettings, connect
 from toolroll.models.model import Model, Timeouts
 from toolroll.models.scripted_file import PREFIX, scripted_file
 from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.os_errors import os_errors
 
 NO_MODEL: Final = Template(
     "model_not_named",
@@ -67,15 +68,18 @@ def absolute_model_name(name: str) -> str:
 
 
 def _open_script(path: Path) -> Model:
-    if path.is_dir():  # `scripted:` alone is the working folder by now
-        raise UsageError(SCRIPT_IS_FOLDER(path=path, prefix=PREFIX))
+    file = _as_typed(path)
+    name = quote_path(str(file))
+    with os_errors(str(file)):
+        if file.is_dir():  # `scripted:` alone is the working folder by now
+            raise UsageError(SCRIPT_IS_FOLDER(path=name, prefix=PREFIX))
     try:
-        return scripted_file(path)
+        return scripted_file(file)
     except (FileMissing, NotAFile):  # whose advice is for a model, which can list a folder
-        raise FileMissing(SCRIPT_MISSING(path=_as_typed(path)), path=str(path)) from None
+        raise FileMissing(SCRIPT_MISSING(path=name), path=str(path)) from None
 
 
-def _as_typed(path: Path) -> str:
+def _as_typed(path: Path) -> Path:
     """Return a path as it is written in this folder; by now it is absolute."""
     here = Path.cwd()
-    return quote_path(str(path.relative_to(here) if path.is_relative_to(here) else path))
+    return path.relative_to(here) if path.is_relative_to(here) else path

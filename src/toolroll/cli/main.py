@@ -21,7 +21,9 @@ _MAX_COLUMNS: Final = 80
 _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What writing to a full disk, or to a terminal that is gone, fails with; then no file is named."""
 
-_REFUSALS: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP, *_OUTPUT_ERRORS)
+_REFUSALS: Final = (
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, *_OUTPUT_ERRORS
+)  # fmt: skip
 """What the system says of a file or folder that nobody can use as it is; other errors of it are mistakes of ours."""
 
 _COMMANDS: Final = {
@@ -180,9 +182,16 @@ def report_error(error: Exception, session: Session) -> int:
 
             return report_error(file_error(error, place), session)
         case _:
-            what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            said = _describe_unexpected(error)
+            what = f"{type(error).__name__}: {said}" if said else type(error).__name__
             session.fail("unexpected", f"Something unexpected went wrong: {what}. Add --debug to see where.")
             return FAILED
+
+
+def _describe_unexpected(error: BaseException) -> str:
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.strerror}: '{error.filename}'"  # without its number
 
 
 def _report_usage_error(error: click.UsageError, session: Session) -> int:

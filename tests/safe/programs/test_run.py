@@ -301,6 +301,9 @@ async def test_what_cannot_start_is_a_usage_error(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="Cannot start the program") as caught:
             await run_program(argv, timeout_s=DEADLINE_S, limit_output_bytes=MB, cwd=tmp_path)
         assert caught.value.message.isprintable()
+        assert "[Errno" not in caught.value.message
+    with pytest.raises(UsageError, match="Argument list too long"):  # a word may have 128 KiB
+        await run_program(["echo", "x" * 200_000], timeout_s=DEADLINE_S, limit_output_bytes=MB)
     with pytest.raises(UsageError):
         await run_program(["echo"], timeout_s=DEADLINE_S, limit_output_bytes=MB, cwd=tmp_path / "missing")
 

@@ -21,6 +21,7 @@ from toolroll.packs.writing.profiles.profile_format import StoredProfile
 from toolroll.packs.writing.profiles.schema import ProfileType
 from toolroll.packs.writing.profiles.store import BACKUPS, FOLDER
 from toolroll.packs.writing.session.intents import parse_intent
+from toolroll.packs.writing.storage import is_folder
 from toolroll.packs.writing.texts.error_texts import describe_stop
 from toolroll.packs.writing.tools.dependencies import LOCAL_DATA, trust_data
 from toolroll.packs.writing.tools.post_tools import display_path
@@ -42,7 +43,7 @@ def create_profile(context: CommandContext, options: ProfileOptions) -> int:
     """Create the profile once its author agrees; before a model is asked, everything else is checked."""
     _check_options(context, options)
     texts = read_posts(context, options.files)  # errors of files are reported before anybody is asked
-    is_new_data = not context.data.exists()
+    is_new_data = not is_folder(context.data)
     replace = context.profiles.has(options.name)
     if replace and (code := _confirm_replace(context, options.name)) is not None:
         return code

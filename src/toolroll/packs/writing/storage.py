@@ -36,9 +36,15 @@ _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
+def is_folder(path: Path) -> bool:
+    """Return whether there is a folder; what the system refuses to say is an error."""
+    with os_errors(str(path)):
+        return path.is_dir()
+
+
 def find_folder(data: Path, path: RelativePath) -> Path | None:
     """Return a folder below the data folder, or None if it is missing; refuse links, which lead where nobody looked."""
-    if not data.is_dir():
+    if not is_folder(data):
         return None
     try:
         with closing(Root(data)) as root:
@@ -56,7 +62,7 @@ def make_folder(data: Path, path: RelativePath) -> Path:
     """Return a folder below the data folder, made for its owner alone if it is missing; refuse links, as above."""
     if (found := find_folder(data, path)) is not None:
         return found
-    with closing(Root(data if data.is_dir() else private_folder(data))) as root:
+    with closing(Root(data if is_folder(data) else private_folder(data))) as root:
         root.make_folders(path, PRIVATE_FOLDER_MODE)
     return data / str(path)
 

@@ -130,7 +130,7 @@ async def _start(
             )
         except (OSError, ValueError) as error:
             name = one_line(argv[0] if argv else "", 100)
-            reason = one_line(str(error), 200)
+            reason = one_line(getattr(error, "strerror", None) or str(error), 200)
             raise UsageError(f"Cannot start the program {name!r}: {reason}. Check its name and its folder.") from error
     return process, readers
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from toolroll.packs.writing.posts.platforms import find_emoji
 from toolroll.packs.writing.posts.stems import split_words
+from toolroll.packs.writing.storage import is_folder
 from toolroll.safe.locks import file_lock
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
 from toolroll.safe.paths.os_errors import os_errors
@@ -76,7 +77,7 @@ class DraftLog:
 
     def add(self, record: DraftRecord) -> None:
         """Append a draft."""
-        folder = self._data if self._data.is_dir() else private_folder(self._data)
+        folder = self._data if is_folder(self._data) else private_folder(self._data)
         line = json.dumps(asdict(record), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         path = folder / FILE
         with file_lock(folder / _LOCK), os_errors(str(path)):
@@ -90,10 +91,8 @@ class DraftLog:
     def read(self) -> tuple[DraftRecord, ...]:
         """Return all drafts in their order."""
         path = self._data / FILE
-        if not path.is_file():
-            return ()
         with os_errors(str(path)):
-            lines = path.read_bytes().splitlines()
+            lines = path.read_bytes().splitlines() if path.is_file() else []
         return tuple(record for line in lines if (record := _parse_record(line)) is not None)
 
 

@@ -20,7 +20,7 @@ from toolroll.kernel.data.serialize import replace_surrogates
 from toolroll.messages import Template
 from toolroll.packs.writing.profiles.faults import to_fault
 from toolroll.packs.writing.profiles.schema import timestamp
-from toolroll.packs.writing.storage import store_lock
+from toolroll.packs.writing.storage import is_folder, store_lock
 from toolroll.packs.writing.texts.messages import Lang, name_value, say
 from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.names import RelativePath, quote_path
@@ -152,7 +152,7 @@ class FeedbackStore:
 
     def entries(self) -> Entries:
         """Return everything that is kept, by category."""
-        if not self._folder.is_dir():
+        if not is_folder(self._folder):
             return {}
         with closing(Root(self._folder)) as root:
             return self._read(root)
@@ -179,11 +179,11 @@ class FeedbackStore:
 
     def reset(self, category: Category | None = None) -> None:
         """Delete one category or all of them, with what was said."""
-        if self._folder.is_dir():
+        if is_folder(self._folder):
             self._change(lambda entries: {key: entry for key, entry in entries.items() if category not in (None, key)})
 
     def _change(self, change: Callable[[Entries], Entries]) -> Entries:
-        folder = self._folder if self._folder.is_dir() else private_folder(self._folder)
+        folder = self._folder if is_folder(self._folder) else private_folder(self._folder)
         with store_lock(folder, _NAME.name), closing(Root(folder)) as root:
             root.sweep_temporary()
             before = self._read(root)
