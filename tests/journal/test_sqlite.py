@@ -158,31 +158,63 @@ async def test_XD4_a_torn_last_record_is_dropped_with_a_note(path: Path, journal
 
 
 @pytest.mark.parametrize(
-    ("damage", "whole", "told"),
+    ("damage", "lost", "told"),
     [
-        ("update records set body = cast('{}' as blob) where number = 3", 2, "does not fit its checksum"),
-        ("update records set chain = 'x' where number = 3", 2, "does not fit its checksum"),
-        ("delete from records where number = 3", 2, "records before it are missing"),
-        ("delete from records where number = 1", 0, "records before it are missing"),
-        ("update contents set body = cast('other' as blob)", 3, "a text of it is missing or changed"),
-        ("delete from contents", 3, "a text of it is missing or changed"),
+        ("update records set body = cast('{}' as blob) where number = 3", [3], "does not fit its checksum"),
+        ("update records set body = x'00', chain = 'x' where number = 3", [3, 4], "does not fit its checksum"),
+        ("update records set body = x'00' where number in (2, 3, 5)", [2, 3, 5], "does not fit its checksum"),
+        ("delete from records where number = 3", [3], "it is missing"),
+        ("delete from records where number < 3", [1, 2], "it is missing"),
+        ("update contents set body = cast('other' as blob)", [4], "a text of it is missing or changed"),
+        ("delete from contents", [4], "a text of it is missing or changed"),
     ],
 )
-async def test_XD4_damage_in_the_middle_leaves_what_stands_before_it_to_be_read(
-    path: Path, journal: SqliteJournal, damage: str, whole: int, told: str
+async def test_XD4_XL16_a_damaged_record_hides_only_itself(
+    path: Path, journal: SqliteJournal, damage: str, lost: list[int], told: str
 ) -> None:
-    for value in (1, 2, 3, LONG, 5, 6):
+    values = {1: 1, 2: 2, 3: 3, 4: LONG, 5: 5, 6: 6}
+    for value in values.values():
         await journal.append("run", kept(value))
     await journal.release("run")
     change(path, damage)
     found = await journal.read("run")
-    assert whole == len(found)
-    assert found.is_damaged
+    assert [(number, kept(value)) for number, value in values.items() if number not in lost] == list(found)
+    assert ([number for number, _ in found.damaged], found.is_damaged) == (lost, True)
+    assert [record for record in found.records if record[0] < lost[0]] == list(found.before_damage())
     assert told in found.notes[0]
     for attempt in (journal.acquire("run"), journal.append("run", kept(7))):
         with pytest.raises(JournalRefused, match="can be looked at, but not continued"):
             await attempt
     assert await journal.acquire("another")
+
+
+async def test_XL16_a_record_whose_checksum_alone_is_damaged_is_proven_by_the_next(
+    path: Path, journal: SqliteJournal
+) -> None:
+    await write(journal, 5)
+    change(path, "update records set chain = 'x' where number = 3")
+    found = await journal.read("run")
+    assert [kept(value) for value in range(1, 6)] == [record for _, record in found]
+    assert (found.is_damaged, found.damaged) == (False, ())
+    assert found.notes == ("Record 3 has a wrong checksum (the record after it proves that it is whole).",)
+    assert await journal.append("run", kept(6)) == 6
+    assert len(await journal.read("run")) == 6
+
+
+async def test_XL16_much_damage_is_told_in_few_words(path: Path, journal: SqliteJournal) -> None:
+    await write(journal, 100)
+    change(path, "update records set body = x'00' where number % 2 = 0 or number between 1 and 5")
+    found = await journal.read("run")
+    assert (len(found), len(found.damaged), len(found.notes)) == (47, 53, 21)
+    assert found.notes[0] == "Records 1 to 6 are damaged (it does not fit its checksum)."
+    assert found.notes[-1] == "28 more are damaged."
+
+
+async def test_XL16_records_after_one_that_is_missing_are_read(path: Path, journal: SqliteJournal) -> None:
+    await write(journal, 5)
+    change(path, "delete from records where number = 3")
+    found = await journal.read("run", after=3)
+    assert [(4, kept(4)), (5, kept(5))] == list(found)
 
 
 async def test_XD4_swapped_records_are_found(path: Path, journal: SqliteJournal) -> None:
@@ -210,6 +242,9 @@ async def test_XD4_a_broken_page_is_damage_and_no_crash(path: Path, journal: Sql
     assert found.is_damaged
     assert 0 < len(found) < 400
     assert kept(f"0 {'x' * 200}") == next(iter(found))[1]
+    assert kept(f"399 {'x' * 200}") == found.records[-1][1]
+    assert {number for number, _ in found} == (await journal.times("run")).keys()
+    assert set(range(1, 401)) == {number for number, _ in (*found.records, *found.damaged)}
 
 
 async def test_XD4_a_circle_of_parents_is_no_reason_to_hang(path: Path, journal: SqliteJournal) -> None:

@@ -1,7 +1,7 @@
 """Where records go, and come from again. The store that needs nothing keeps them in memory."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import time
 from typing import Protocol, runtime_checkable
 
@@ -13,13 +13,22 @@ from toolroll.journal.tables import no_such_run
 class Recording:
     """What can be read of a run: records with their index, and what had to be left out.
 
-    A damaged recording ends before the damage; the run can be looked at, and not be continued.
+    `damaged` are the records that cannot be read, by their index, each with why. Such a run can be looked at, and not
+    be continued: nobody knows what they said.
     """
 
     run_id: str
     records: tuple[tuple[int, Record], ...]
     notes: tuple[str, ...] = ()
     is_damaged: bool = False
+    damaged: tuple[tuple[int, str], ...] = ()
+
+    def before_damage(self) -> "Recording":
+        """Return the records before the first that cannot be read: what follows may depend on it."""
+        if not self.damaged:
+            return self
+        first, _ = self.damaged[0]
+        return replace(self, records=tuple(one for one in self.records if one[0] < first))
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
         return iter(self.records)

@@ -1,73 +1,91 @@
-"""The records of a run as rows of the run log, with the checksums that link each row to the last.
+"""The records of a run, read from the rows of the run log.
 
-A torn last record is removed; damage anywhere else ends what can be read, and the run can then be looked at but not
+A torn last record is removed. A damaged record anywhere else hides only itself; the run can then be looked at, but not
 continued.
 """
 
 import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import groupby
 from typing import Final, TypeAlias
 
 from toolroll.errors import JournalRefused
+from toolroll.journal.chain import Row, chain_at, walk_rows
 from toolroll.journal.codec import decode
 from toolroll.journal.journal import Recording
 from toolroll.journal.records import Record
-from toolroll.journal.tables import chain_hash
 from toolroll.kernel.approval.request import content_hash
 
 Tail: TypeAlias = tuple[int, str]
 """The end of a run: the index of its last record, and the hash that the next one stands on."""
-_ROWS: Final = "select number, body, chain from records where run_id = ? and number > ? order by number"
+Damage: TypeAlias = tuple[int, str]
+"""The index of a record, and what is wrong with it."""
+MAX_NOTES: Final = 20
+_TIMES: Final = "select number, at from records where run_id = ? order by number"
 
 
 def read_rows(db: sqlite3.Connection, run_id: str, after: int = 0) -> Recording:
-    """Return the records with an index above `after`, up to the first that is not what was written."""
+    """Return the records with an index above `after`; those that are not what was written are named."""
     found: list[tuple[int, Record]] = []
-    chain = _chain_at(db, run_id, after)
-    try:
-        for number, body, kept in db.execute(_ROWS, (run_id, after)):
-            if number != after + len(found) + 1:
-                raise JournalRefused("the records before it are missing")
-            if chain_hash(chain, body) != kept:
-                raise JournalRefused("it does not fit its checksum")
-            found.append((number, decode(body, lambda name: _content(db, name))))
-            chain = kept
-    except JournalRefused as error:
+    damaged: list[Damage] = []
+    doubtful: list[Damage] = []
+    row = None
+    for row in walk_rows(db, run_id, after):
+        record, fault = _decode(db, row)
+        if record is None:
+            damaged.append((row.number, fault))
+        else:
+            found.append((row.number, record))
+            doubtful += [(row.number, fault)] if fault else []
+    notes = list(_notes(doubtful, "has a wrong checksum", "have a wrong checksum"))
+    if row is not None and row.kind and [number for number, _ in damaged] == [row.number]:
         # Only the end can be torn by a crash, and losing it loses what was being written. Elsewhere it is damage.
-        bad = after + len(found) + 1
-        return _partial_recording(run_id, found, bad, fault=error.message, is_torn=bad == _last_number(db, run_id))
-    except sqlite3.DatabaseError as error:
-        return _partial_recording(run_id, found, after + len(found) + 1, fault=str(error), is_torn=False)
-    return Recording(run_id=run_id, records=tuple(found))
+        [(number, fault)] = damaged
+        damaged.clear()
+        notes.append(f"The last record ({number}) was torn and is left out: {fault}.")
+    notes += _notes(damaged, "is damaged", "are damaged")
+    return Recording(
+        run_id=run_id,
+        records=tuple(found),
+        notes=tuple(notes),
+        is_damaged=bool(damaged),
+        damaged=tuple(damaged),
+    )
 
 
 def repair_tail(db: sqlite3.Connection, run_id: str) -> Tail:
     """Return where the next record goes. Remove a torn end; refuse to write to a run that is damaged elsewhere."""
     recording = read_rows(db, run_id)
     if recording.is_damaged:
-        raise JournalRefused(f"Run {run_id} can be looked at, but not continued. {' '.join(recording.notes)}")
-    number = len(recording)
+        raise JournalRefused(
+            f"Run {run_id} can be looked at, but not continued. {' '.join(recording.notes)} To go on from a step "
+            f"before that, fork it: toolroll runs fork {run_id} --at STEP."
+        )
+    number = recording.records[-1][0] if recording.records else 0
     db.execute("delete from records where run_id = ? and number > ?", (run_id, number))
-    return number, _chain_at(db, run_id, number)
+    return number, chain_at(db, run_id, number) or ""
 
 
-def _partial_recording(
-    run_id: str, found: list[tuple[int, Record]], bad: int, *, fault: str, is_torn: bool
-) -> Recording:
-    fault = fault.rstrip(".")
-    note = f"Record {bad} is damaged ({fault}); it and all after it are left out."
-    if is_torn:
-        note = f"The last record ({bad}) was torn and is left out: {fault}."
-    return Recording(run_id=run_id, records=tuple(found), notes=(note,), is_damaged=not is_torn)
+def read_times(db: sqlite3.Connection, run_id: str) -> dict[int, float]:
+    """Return when each record was written, by its index; from both ends, where the file is damaged between them."""
+    found: dict[int, float] = {}
+    try:
+        found.update(db.execute(_TIMES, (run_id,)))
+    except sqlite3.DatabaseError:
+        with suppress(sqlite3.DatabaseError):
+            found.update(db.execute(f"{_TIMES} desc", (run_id,)))
+    return found
 
 
-def _last_number(db: sqlite3.Connection, run_id: str) -> int:
-    [last] = db.execute("select max(number) from records where run_id = ?", (run_id,)).fetchone()
-    return int(last)
-
-
-def _chain_at(db: sqlite3.Connection, run_id: str, number: int) -> str:
-    row = db.execute("select chain from records where run_id = ? and number = ?", (run_id, number)).fetchone()
-    return row[0] if row else ""
+def _decode(db: sqlite3.Connection, row: Row) -> tuple[Record | None, str]:
+    """Return the record of a row, None if it cannot be read, and what is wrong with it."""
+    if not row.is_whole:
+        return None, row.fault
+    try:
+        return decode(row.body, lambda name: _content(db, name)), row.fault
+    except (JournalRefused, sqlite3.DatabaseError) as error:
+        return None, str(error).rstrip(".")
 
 
 def _content(db: sqlite3.Connection, name: str) -> bytes:
@@ -76,3 +94,15 @@ def _content(db: sqlite3.Connection, name: str) -> bytes:
         raise JournalRefused("a text of it is missing or changed")
     body: bytes = row[0]
     return body
+
+
+def _notes(faults: Sequence[Damage], one: str, several: str) -> Iterator[str]:
+    """Return a sentence for each stretch of records with the same fault."""
+    stretches = [
+        list(some) for _, some in groupby(enumerate(faults), lambda place: (place[1][0] - place[0], place[1][1]))
+    ]
+    for stretch in stretches[:MAX_NOTES]:
+        (_, (first, fault)), (_, (last, _)) = stretch[0], stretch[-1]
+        yield f"{f'Record {first} {one}' if first == last else f'Records {first} to {last} {several}'} ({fault})."
+    if len(stretches) > MAX_NOTES:
+        yield f"{sum(map(len, stretches[MAX_NOTES:])):,} more {several}."

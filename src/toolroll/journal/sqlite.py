@@ -1,7 +1,7 @@
 """The run log in one SQLite file: every record is kept when `append` returns, also through `kill -9`.
 
 Write-ahead logging with `synchronous=NORMAL` loses nothing when a process dies; only a power cut can take the last
-moments. Each row carries the hash of the one before it: a damaged record is found, and what precedes it still opens.
+moments. Each row carries the hash of the one before it: a damaged record is found, and hides only itself.
 """
 
 import sqlite3
@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from toolroll.errors import JournalRefused
+from toolroll.journal.chain import chain_hash
 from toolroll.journal.codec import Encoded, encode
 from toolroll.journal.deletion import Deletion, delete, measure_deletion
 from toolroll.journal.holder import Holder, process_of
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import Record, RunBegan
-from toolroll.journal.rows import Tail, read_rows, repair_tail
+from toolroll.journal.rows import Tail, read_rows, read_times, repair_tail
 from toolroll.journal.statistics import Statistics, gather
-from toolroll.journal.tables import FORMAT_VERSION, LIST_RUNS, RUN_LOG, chain_hash, check_format
+from toolroll.journal.tables import FORMAT_VERSION, LIST_RUNS, RUN_LOG, check_format
 from toolroll.safe.secrets.redact import held_secrets
 from toolroll.safe.sqlite import transaction
 
@@ -60,7 +61,7 @@ class SqliteJournal:
             return self._write(self._open(), run_id, encoded)
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
-        """Return the records of a run with an index above `after`; damage ends them, and is noted."""
+        """Return the records of a run with an index above `after`; those that are damaged are left out, and named."""
         with self._reading() as db:
             check_format(db, run_id)
             return read_rows(db, run_id, after)
@@ -129,7 +130,7 @@ class SqliteJournal:
     async def times(self, run_id: str, /) -> dict[int, float]:
         """Return when each record of a run was written, by its index: seconds since 1970."""
         with self._reading() as db:
-            return dict(db.execute("select number, at from records where run_id = ?", (run_id,)))
+            return read_times(db, run_id)
 
     def close(self) -> None:
         """Close the file; whatever is still held is free."""

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from toolroll.errors import JournalRefused
-from toolroll.journal.tables import JOB_PREFIX, LIST_RUNS, RUN_LOG, chain_hash, check_format
+from toolroll.journal.chain import Row, walk_rows
+from toolroll.journal.tables import JOB_PREFIX, LIST_RUNS, RUN_LOG, check_format
 
 Fields: TypeAlias = Mapping[str, Any]
-_ROWS: Final = "select number, kind, body, chain from records where run_id = ? order by number"
 _NUL: Final = "\0"
 
 
@@ -74,7 +74,7 @@ def _summarize(db: sqlite3.Connection, row: tuple[Any, ...]) -> RunSummary:
 
 
 class _RunReader:
-    """Reads the rows of one run up to the first that is not what was written."""
+    """Reads the rows of one run; those that are not what was written are left out."""
 
     def __init__(self, db: sqlite3.Connection, run_id: str) -> None:
         self._db = db
@@ -109,19 +109,24 @@ class _RunReader:
         return start, end
 
     def _records(self) -> Iterator[tuple[str, Fields]]:
-        chain, last = "", 0
+        damaged, row = [], None
+        for row in walk_rows(self._db, self._run_id):
+            record = self._decode(row)
+            if record is None:
+                damaged.append(row.number)
+            else:
+                yield row.kind, record
+        # Only the end can be torn by a crash: elsewhere it is damage.
+        self.is_damaged = bool(damaged) and not (row is not None and row.kind and damaged == [row.number])
+
+    def _decode(self, row: Row) -> Fields | None:
+        if not row.is_whole:
+            return None
         try:
-            for number, kind, body, stored in self._db.execute(_ROWS, (self._run_id,)):
-                if number != last + 1 or chain_hash(chain, body) != stored:
-                    raise JournalRefused("not what was written")
-                record = json.loads(body)
-                yield kind, self._with_texts(record) if b"\\u0000" in body else record
-                chain, last = stored, number
-        except (JournalRefused, ValueError):
-            [final] = self._db.execute("select max(number) from records where run_id = ?", (self._run_id,)).fetchone()
-            self.is_damaged = last + 1 != final  # only the end can be torn by a crash: elsewhere it is damage
-        except sqlite3.DatabaseError:
-            self.is_damaged = True
+            record: Fields = json.loads(row.body)
+            return self._with_texts(record) if b"\\u0000" in row.body else record
+        except (JournalRefused, ValueError, sqlite3.DatabaseError):
+            return None
 
     def _with_texts(self, value: Any) -> Any:
         """Return the value with the long texts that are stored beside it: see `codec`."""

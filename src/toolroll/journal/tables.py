@@ -1,6 +1,5 @@
 """The tables of the run log, in one SQLite file. What only counts or lists runs needs nothing else of the journal."""
 
-import hashlib
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import JournalRefused
@@ -49,11 +48,6 @@ from runs join records on records.run_id = runs.run_id
     and number = (select max(number) from records where run_id = runs.run_id)
 order by began desc, runs.rowid desc
 """
-
-
-def chain_hash(before: str, body: bytes) -> str:
-    """Return the hash of a record that stands on the one before it."""
-    return hashlib.sha256(before.encode() + body).hexdigest()
 
 
 def check_format(db: "sqlite3.Connection", run_id: str) -> None:

@@ -186,7 +186,7 @@ async def test_XD4_a_damaged_run_is_not_continued(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(JournalRefused, match="can be looked at, but not continued"):
         await agent.resume(run_id, prompt="More?")
-    assert len(await journal.read(run_id)) == 2
+    assert [number for number, _ in await journal.read(run_id)] == [1, 2, 4, 5, 6]
     journal.close()
 
 

@@ -257,19 +257,24 @@ def test_S4_a_list_that_is_cut_says_so(place: Place) -> None:
     assert (again.returncode, "The prompt has 100,001 characters" in again.stderr) == (2, True)
 
 
-def test_XD4_a_damaged_run_is_shown_as_far_as_it_goes_and_not_resumed(place: Place) -> None:
+def test_XD4_XL16_a_damaged_record_is_shown_in_its_place_and_the_run_is_not_resumed(place: Place) -> None:
     place.run([COPY[0], "Done."])
     run_id = place.latest()["run_id"]
     with sqlite3.connect(place.home / "data" / "runs.db") as db:
         db.execute("update records set body = cast('{}' as blob) where number = 3")
     db.close()
     shown = place.call("runs", "show", run_id)
-    assert (len(shown.stdout.splitlines()), shown.returncode) == (3, 0)
+    kinds = [line.split()[1] for line in shown.stdout.splitlines()[:-1]]
+    assert (kinds[:4], kinds[-1], shown.returncode) == (["run_began", "said", "damaged", "ended"], "finished", 0)
+    told = json.loads(place.call("runs", "show", run_id, "--json").stdout)
+    assert told["damaged"] == [{"index": 3, "why": "it does not fit its checksum"}]
+    assert [one["index"] for one in told["records"]] == [number for number in range(1, len(kinds) + 1) if number != 3]
     assert "note: Record 3 is damaged" in shown.stdout
     assert "damaged" in place.call("runs", "list").stdout
     again = place.call("runs", "resume", run_id, "--prompt", "More?")
     assert again.returncode == 1
     assert "can be looked at, but not continued" in again.stderr
+    assert f"toolroll runs fork {run_id} --at STEP" in again.stderr
 
 
 def test_S4_an_id_that_fits_several_runs_is_asked_for_again(place: Place) -> None:

@@ -316,18 +316,21 @@ def test_D4_a_result_that_was_kept_whole_elsewhere_names_its_reference(log: RunL
     assert "50 characters are left out" in PageBudget().diff("+a\n" * 4_000 + "x" * 50, where="")
 
 
-def test_XD4_a_damaged_run_is_exported_as_far_as_it_is_whole(log: RunLog) -> None:
+def test_XD4_XL16_a_damaged_run_is_exported_without_the_damaged_record(log: RunLog) -> None:
     one = log.run(looking(), "Read.")
     with sqlite3.connect(log.path) as db:
         db.execute("update records set body = x'7b7d' where number = 4")
     db.close()
     code, out, err = log.call("runs", "export", one)
     header, *lines = [json.loads(line) for line in out.splitlines()]
-    assert (code, header["is_damaged"], len(lines)) == (0, True, 3)
+    assert (code, header["is_damaged"], lines[-1]["kind"]) == (0, True, "finished")
+    assert [line["index"] for line in lines] == [number for number in range(1, len(lines) + 2) if number != 4]
+    assert header["damaged"] == [{"run_id": one, "index": 4, "why": "it does not fit its checksum"}]
     assert "Record 4 is damaged" in header["notes"][0]
     assert f"Note: Run {one}: Record 4 is damaged" in err
     found = Page(log.call("runs", "export", one, "--format", "html")[1])
     assert "The record of this run is damaged." in found.words
+    assert "Record 4 is damaged: it does not fit its checksum" in found.words
     code, told = log.json("runs", "export", one, "--output", "a.html")
     assert (code, told["is_damaged"], told["format"]) == (0, True, "html")
 

@@ -56,7 +56,7 @@ async def fork_run(
     journal = setup.journal
     if journal is None:
         raise UsageError("Only a run with a journal can be forked. Give the agent journal=SqliteJournal(path).")
-    recording = await journal.read(forked)
+    recording = (await journal.read(forked)).before_damage()
     await _check(journal, recording)
     inherited = first_steps(recording, at)
     if at == 0 and replaces_prompt:

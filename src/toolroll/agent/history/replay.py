@@ -84,7 +84,7 @@ async def replay(agent: "Agent[object]", run_id: str, *, effects: Container[Effe
     journal = agent.setup.journal
     if journal is None:
         raise UsageError("Only a run with a journal can be replayed. Give the agent journal=SqliteJournal(path).")
-    recording = await journal.read(run_id)
+    recording = (await journal.read(run_id)).before_damage()  # what came after it can be compared with nothing
     parts = {row.run_id for row in await journal.runs() if row.parent == run_id}
     with TemporaryDirectory(prefix="toolroll-replay-") as folder:
         choice = _RecordedCalls(effects, parts)

@@ -8,7 +8,7 @@ from typing import Final
 
 from toolroll.cli.export.html import PageBudget, escape_text
 from toolroll.cli.export.run_tree import RunTree
-from toolroll.cli.export.timeline import CallView, Entry, NoteView, TurnView, build_timeline
+from toolroll.cli.export.timeline import CallView, DamageView, Entry, NoteView, TurnView, build_timeline
 from toolroll.journal.records import (
     ApprovalAnswer,
     CallEnded,
@@ -49,10 +49,10 @@ class EntryWriter:
 
     def html(self) -> Iterator[str]:
         """Yield one piece an entry, until the page is full; then how much is missing."""
-        found = build_timeline(self._run.recording.records, self._run.times)
+        found = build_timeline(self._run.recording, self._run.times)
         for entry in found:
             if self._room.is_full:
-                left = len(self._run.recording) - entry.index + 1
+                left = sum(number >= entry.index for number, _ in self._run.recording)
                 yield f'<p class="cut">The page is full. {left:,} records more: {escape_text(self._whole)}</p>'
                 return
             self._room.left -= ENTRY_CHARACTERS
@@ -68,6 +68,9 @@ class EntryWriter:
     def _entry(self, entry: Entry) -> str:
         if isinstance(entry, TurnView):
             return self._turn(entry)
+        if isinstance(entry, DamageView):
+            title = f"Record {entry.index} is damaged: {escape_text(entry.why)}"
+            return f'<article class="note bad"><h3>{title}</h3></article>'
         match entry.record:
             case RunBegan():
                 return ""

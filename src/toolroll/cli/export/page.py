@@ -22,7 +22,7 @@ MAX_LINKS: Final = 200
 def render_page(run: RunTree, *, characters: int = PAGE_CHARACTERS) -> Iterator[str]:
     """Yield the page in pieces. Texts are cut where it would grow too large, and it says so."""
     room = PageBudget(characters)
-    found = build_timeline(run.recording.records, run.times)
+    found = build_timeline(run.recording, run.times)
     title = f"Run {escape_text(run.row.run_id)}"
     yield _head(title)
     yield f"<header><h1>{title}</h1>{''.join(_warnings(run))}<dl>{''.join(_facts(run, found))}</dl></header>"
@@ -44,7 +44,7 @@ def _head(title: str) -> str:
 
 def _warnings(run: RunTree) -> Iterator[str]:
     if run.is_damaged:
-        yield '<p class="bad" role="alert">The record of this run is damaged. This is as much of it as is whole.</p>'
+        yield '<p class="bad" role="alert">The record of this run is damaged. All that can be read of it is here.</p>'
     yield from (f'<p class="ask">{escape_text(note)}</p>' for note in run.notes)
 
 

@@ -110,6 +110,11 @@ def _header(run: RunTree) -> dict[str, object]:
         "parts": [one.row.run_id for one in run][1:],
         "records": run.records,
         "is_damaged": run.is_damaged,
+        "damaged": [
+            {"run_id": one.row.run_id, "index": number, "why": why}
+            for one in run
+            for number, why in one.recording.damaged
+        ],
         "notes": run.notes,
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from toolroll.journal.journal import Recording
 from toolroll.journal.records import (
     ApprovalAnswer,
     ApprovalQuestion,
@@ -53,11 +54,24 @@ class NoteView:
     record: Record
 
 
-Entry: TypeAlias = TurnView | NoteView
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamageView:
+    """The place of a record that cannot be read."""
+
+    index: int
+    why: str
 
 
-def build_timeline(records: Sequence[tuple[int, Record]], times: Mapping[int, float]) -> list[Entry]:
-    """Return all of a run in order."""
+Entry: TypeAlias = TurnView | NoteView | DamageView
+
+
+def build_timeline(recording: Recording, times: Mapping[int, float]) -> list[Entry]:
+    """Return all of a run in order, with the places of records that cannot be read."""
+    damage = [DamageView(index=number, why=why) for number, why in recording.damaged]
+    return sorted([*_entries(recording.records, times), *damage], key=lambda entry: entry.index)
+
+
+def _entries(records: Sequence[tuple[int, Record]], times: Mapping[int, float]) -> list[Entry]:
     found: list[Entry] = []
     turn: TurnView | None = None
     steps = 0

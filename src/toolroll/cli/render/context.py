@@ -19,7 +19,7 @@ _FIGURES_COLUMNS: Final = 23
 
 def show_context(session: Session, recording: Recording) -> int:
     """Write the report on the context of a run."""
-    report = recorded_context(recording.run_id, [record for _, record in recording])
+    report = recorded_context(recording.run_id, [record for _, record in recording.before_damage()])
     if session.json:
         told = to_jsonable_python(report)
         session.write_json({"run_id": recording.run_id, "percent": report.percent, **told})

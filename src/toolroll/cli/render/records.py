@@ -26,6 +26,8 @@ from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, U
 from toolroll.safe.text import one_line
 
 MAX_LINE_CHARACTERS: Final = 100
+DAMAGED: Final = "damaged"
+"""In the place of the kind of a record that cannot be read."""
 
 
 def find_end(recording: Recording) -> RunEnded | None:
@@ -40,13 +42,21 @@ def record_fields(number: int, record: Record) -> dict[str, object]:
 
 
 def format_records(recording: Recording) -> Iterator[str]:
-    """Yield the whole record of a run, a line each."""
+    """Yield the whole record of a run, a line each; what is damaged has a line in its place."""
+    damage = list(recording.damaged)
     for number, record in recording:
+        while damage and damage[0][0] < number:
+            yield _damage_line(*damage.pop(0))
         told = describe_record(record).strip().replace("\n", " ⏎ ")
         shown = one_line(told, MAX_LINE_CHARACTERS, is_spelled=isinstance(record, MessageAdded))  # as in a list of runs
         yield f"{number:>4}  {record.kind:<10} {shown}".rstrip()
+    yield from (_damage_line(*one) for one in damage)
     for note in recording.notes:
         yield f"note: {note}"
+
+
+def _damage_line(number: int, why: str) -> str:
+    return f"{number:>4}  {DAMAGED:<10} {one_line(why, MAX_LINE_CHARACTERS)}"
 
 
 def describe_record(record: Record) -> str:

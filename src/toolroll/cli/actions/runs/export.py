@@ -74,7 +74,7 @@ def _format(session: Session, run: RunTree, form: Form) -> str:
 
 def _pieces(run: RunTree, form: Form) -> int:
     """How many there will be: a line a record and one before them, or an entry and five around them."""
-    return run.records + 1 if form == "jsonl" else len(build_timeline(run.recording.records, run.times)) + 5
+    return run.records + 1 if form == "jsonl" else len(build_timeline(run.recording, run.times)) + 5
 
 
 def write_export(path: Path, data: bytes, *, force: bool) -> None:

@@ -23,7 +23,8 @@ def show_run(session: Session, run_id: str, *, context: bool) -> int:
     if session.json:
         records = [record_fields(number, record) for number, record in recording]
         fields = {"run_id": recording.run_id, "is_damaged": recording.is_damaged, "notes": list(recording.notes)}
-        session.write_json(fields | {"records": records})
+        damaged = [{"index": number, "why": why} for number, why in recording.damaged]
+        session.write_json(fields | {"damaged": damaged, "records": records})
     else:
         session.show("\n".join(format_records(recording)))
     return DONE
