@@ -1,5 +1,6 @@
 """`toolroll explore`: what it takes, what it tells, and what it leaves, in this process and without a terminal."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -15,6 +16,9 @@ from toolroll.apps.explore import ExploreOptions
 from toolroll.cli.actions.explore import read_context
 from toolroll.cli.render.exploration import PlainView, summarize_exploration
 from toolroll.errors import FileTooLarge, UsageError
+from toolroll.journal.records import RunEnded
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.journal.summaries import read_summaries
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.call.events import StateChanged
 from toolroll.packs.research.exploration import ExplorationResult
@@ -243,6 +247,28 @@ def test_D2_R22_an_exploration_that_failed_on_its_way_is_gone_on_with(project: P
     assert (done.returncode, done.stdout, kept.read_text()) == (0, f"{kept}\n", "# Roofs\n")
     [entry] = json.loads(kept.with_name("exploration-log.json").read_text())
     assert (entry["runs"], entry["steps"]) == ([run_id], 2)
+
+
+def test_XD13_an_exploration_that_was_given_up_can_be_forced(project: Project) -> None:
+    reading, gone = {"text": "I read.", "calls": [READ]}, {"error": {"code": "quota", "message": "Gone."}}
+    project.call("explore", IDEA, "--ideas", "kept", "--model", project.script(reading, gone))
+    path = project.home / "data" / "runs.db"
+    [run], _ = read_summaries(path, limit=5)
+
+    async def give_up() -> None:
+        await journal.append(run.run_id, RunEnded(stop_reason="gave_up", stop_detail="died", text=""))
+
+    journal = SqliteJournal(path)
+    asyncio.run(give_up())
+    journal.close()
+    resume = ("runs", "resume", run.run_id, "--model", project.script("Not said again.", "# Roofs"))
+    refused = project.call(*resume)
+    assert (refused.returncode, "was given up (died)" in refused.stderr) == (1, True)
+    assert f"Try once more with: toolroll runs resume {run.run_id} --force" in refused.stderr
+    kept = project.root / "kept" / f"{today()}-solar-roofs" / "research.md"
+    assert not kept.exists()
+    done = project.call(*resume, "--force")
+    assert (done.returncode, done.stdout, kept.read_text()) == (0, f"{kept}\n", "# Roofs\n")
 
 
 def test_D2_an_exploration_of_another_folder_is_not_gone_on_with(

@@ -85,8 +85,13 @@ def run_explore(
     return run_exploration(session, options, yes=yes)
 
 
-def run_exploration(session: Session, options: ExploreOptions, *, job: Job | None = None, yes: bool = False) -> int:
-    """Explore, and show it; return the exit code. `job` is one that was cut off, and is continued."""
+def run_exploration(
+    session: Session, options: ExploreOptions, *, job: Job | None = None, yes: bool = False, force: bool = False
+) -> int:
+    """Explore, and show it; return the exit code. `job` is one that was cut off, and is continued.
+
+    `force` continues it although the last attempts died.
+    """
     request, place = options.request, options.place
     check_token(place, os.environ)
     with Project.open(Path.cwd(), os.environ, flags={"model": options.model or None}) as project:
@@ -106,6 +111,7 @@ def run_exploration(session: Session, options: ExploreOptions, *, job: Job | Non
                     journal=journal,
                 )
                 made["on_event"] = driver.listener
+                made["force"] = force
                 made["on_open"] = driver.interrupts.watch
                 prepare = partial(ask_for_searches, surface=surface, yes=yes, is_resumed=job is not None)
                 return await explore(request, source, job=job, prepare=prepare, **made)

@@ -43,6 +43,9 @@ SEARCH_POLICY: Final = Policy((Rule(action="allow", tool=WEB_SEARCH),))
 EXPLORATION_CALLS: Final = 30
 """Searches that a person consents to for one exploration: its run has five steps, and up to six searches in each."""
 
+_NO_ANSWER: Final = frozenset({"gave_up", "refusal"})
+"""Stop reasons after which the last words of the model are no document."""
+
 
 class ResearchOptions(TypedDict, total=False):
     """What a run of research can be given."""
@@ -81,6 +84,8 @@ class ResearchOptions(TypedDict, total=False):
     """Kept with the run, for whoever goes on with it."""
     run_id: str
     """Of the run. One that the journal has is gone on with: what was paid for once is not paid for again."""
+    force: bool
+    """Whether to go on with a run although the last attempts died."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +144,8 @@ async def generate_with(
     journal, run_id, listener = agent.setup.journal, options.get("run_id"), options.get("on_event")
     is_streamed = listener is not None
     if run_id is not None and journal is not None and await is_on_record(journal, run_id):
-        run = agent.start(resume=run_id, listener=listener, stream=is_streamed)
+        force = options.get("force", False)
+        run = agent.start(resume=run_id, listener=listener, stream=is_streamed, force=force)
     else:
         run = agent.start(user_prompt, run_id=run_id, listener=listener, stream=is_streamed)
     options.get("on_open", _ignore)(run)
@@ -213,10 +219,19 @@ def _make_research(
 def _last_answer(result: RunResult[object]) -> AssistantMessage:
     """Return the last turn, if it is an answer: words on the way to a tool are no document (A4)."""
     said = [message for message in result.messages if isinstance(message, AssistantMessage)]
-    if said and said[-1].text.strip() and (not said[-1].calls or result.closing) and result.stop_reason != "refusal":
+    if (
+        said
+        and said[-1].text.strip()
+        and (not said[-1].calls or result.closing)
+        and result.stop_reason not in _NO_ANSWER
+    ):
         return said[-1]
     why = one_line(f"{result.stop_reason}: {result.stop_detail}".removesuffix(": "), 200)
-    error = ContentRefused(f"The model wrote no document ({why}). Nothing was kept. Try again, or another model.")
+    text = f"The model wrote no document ({why}). Nothing was kept. Try again, or another model."
+    if result.stop_reason == "gave_up":
+        again = f"toolroll runs resume {result.run_id} --force"
+        text = f"The exploration was given up ({result.stop_detail}). Nothing was kept. Try once more with: {again}"
+    error = ContentRefused(text)
     error.result = result
     raise error
 

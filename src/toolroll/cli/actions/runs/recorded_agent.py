@@ -47,9 +47,12 @@ async def open_recorded_agent(
             yield agent
 
 
-def continue_exploration(session: Session, settings: Mapping[str, object], *, model: str | None) -> int:
+def continue_exploration(
+    session: Session, settings: Mapping[str, object], *, model: str | None, force: bool = False
+) -> int:
     """Continue the exploration that a run with these settings belongs to; return the exit code."""
-    return run_exploration(session, ExploreOptions.from_record(settings, model=model), job=Job.from_settings(settings))
+    options = ExploreOptions.from_record(settings, model=model)
+    return run_exploration(session, options, job=Job.from_settings(settings), force=force)
 
 
 def continue_run(

@@ -38,11 +38,9 @@ def resume_run(
     from toolroll.cli.actions.runs.recorded_agent import continue_exploration, continue_run  # noqa: PLC0415 - see above
 
     if settings.get("kind") == "explore":
-        if decisions or prompt is not None or force:
-            raise UsageError(
-                "An exploration is continued as it was begun: without --prompt, --approve, --reject and --force."
-            )
-        return continue_exploration(session, settings, model=changed.get("model"))
+        if decisions or prompt is not None:
+            raise UsageError("An exploration is continued as it was begun: without --prompt, --approve and --reject.")
+        return continue_exploration(session, settings, model=changed.get("model"), force=force)
     return continue_run(
         session,
         run_id,
