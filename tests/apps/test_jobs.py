@@ -167,6 +167,21 @@ async def test_D13_a_change_waits_for_an_answer_and_is_made_once(store: JobStore
     assert (await status_of(store, job_id)).result == "Done."
 
 
+async def test_XD16_a_change_with_a_secret_in_it_is_made_after_the_answer(store: JobStore, tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    changed = {"path": "a.py", "old_string": "1", "new_string": f"'{token}'"}
+    edit = {"calls": [{"name": "edit", "id": "edit_1", "arguments": changed}]}
+    job_id, _ = await store.submit(task(tmp_path, READ, edit, "Done."))
+    await work(store, tmp_path, until=("waiting",))
+    status = await status_of(store, job_id)
+    assert token not in status.questions[0].preview
+    await store.answer(status, "edit_1", is_yes=True)
+    await work(store, tmp_path, until=("done",))
+    assert (tmp_path / "project" / "a.py").read_text() == f"x = '{token}'\n"
+    kept = [path for path in (tmp_path / "sealed").rglob("*") if path.is_file()]
+    assert kept == []
+
+
 async def test_D13_an_answer_to_what_has_changed_since_is_asked_again(store: JobStore, tmp_path: Path) -> None:
     job_id, _ = await store.submit(task(tmp_path, READ, EDIT, "Done."))
     await work(store, tmp_path, until=("waiting",))

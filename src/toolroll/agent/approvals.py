@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from toolroll.agent.events import Warned
 from toolroll.agent.loop.state import Change, RunState
 from toolroll.errors import DecisionRefused
+from toolroll.journal.journal import as_sealing
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion
 from toolroll.kernel.approval.ask_person import check_decisions
 from toolroll.kernel.approval.permit import Permit
@@ -100,6 +101,7 @@ class RecordedApprover:
         return answer.decision
 
     async def _ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision]:
+        await self._seal(requests)
         for one in requests:
             asked = ApprovalQuestion(
                 call_id=one.call_id,
@@ -123,6 +125,14 @@ class RecordedApprover:
         for one, decision in zip(requests, decisions, strict=True):
             await self._state.record(_answer_record(one, decision))
         return decisions
+
+    async def _seal(self, requests: Sequence[ApprovalRequest]) -> None:
+        """Keep what the record of a call leaves out: without it, nobody could run the call after a later yes."""
+        state, asked = self._state, {one.call_id for one in requests}
+        journal = as_sealing(state.setup.journal)
+        if journal is not None:
+            calls = (call for call in state.conversation.open_calls if call.id in asked)
+            await journal.seal(state.run.run_id, *calls)
 
 
 def _why_asked_again(request: ApprovalRequest, before: ApprovalQuestion | None) -> str:

@@ -1,12 +1,13 @@
 """Where records go, and come from again. The store that needs nothing keeps them in memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import time
 from typing import Protocol, runtime_checkable
 
 from toolroll.journal.records import Record, RunBegan
 from toolroll.journal.tables import no_such_run
+from toolroll.kernel.data.messages import ToolCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,24 @@ class SupportsIsHeld(Protocol):
     async def is_held(self, run_id: str, /) -> bool:
         """Return whether somebody drives the run now: another process, or another task of this one."""
         ...
+
+
+@runtime_checkable
+class SupportsSealing(Protocol):
+    """A journal that takes secrets out of what it stores, and keeps apart what a waiting call needs to run."""
+
+    async def seal(self, run_id: str, /, *calls: ToolCall) -> None:
+        """Keep the arguments of those calls whose record has lost a secret, until they have their result."""
+        ...
+
+    async def unseal(self, run_id: str, /, *calls: ToolCall) -> Mapping[str, str]:
+        """Return the arguments that were sealed for these recorded calls, by call id; drop all others of the run."""
+        ...
+
+
+def as_sealing(journal: object) -> SupportsSealing | None:
+    """Return the journal as one that seals, None if it does not: what it stores is then whole."""
+    return journal if isinstance(journal, SupportsSealing) else None
 
 
 class MemoryJournal:

@@ -18,10 +18,14 @@ from toolroll.journal.codec import Encoded, encode
 from toolroll.journal.deletion import Deletion, delete, measure_deletion
 from toolroll.journal.holder import Holder, process_of
 from toolroll.journal.journal import Recording, RunRow
-from toolroll.journal.records import Record, RunBegan
+from toolroll.journal.records import CallEnded, Record, RunBegan
+from toolroll.journal.redaction import lost_a_secret, without_secrets
 from toolroll.journal.rows import Tail, read_rows, read_times, repair_tail
+from toolroll.journal.sealed import FOLDER as SEALED
+from toolroll.journal.sealed import SealedArguments, SealedFolder
 from toolroll.journal.statistics import Statistics, gather
 from toolroll.journal.tables import FORMAT_VERSION, LIST_RUNS, RUN_LOG, check_format
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.safe.secrets.redact import held_secrets
 from toolroll.safe.sqlite import transaction
 
@@ -41,6 +45,7 @@ class SqliteJournal:
         self._path = Path(path)
         self.secrets: tuple[str, ...] = tuple(dict.fromkeys((*secrets, *held_secrets())))
         self._clock = clock
+        self._sealed = SealedFolder(self._path.parent / SEALED)
         self._connection: sqlite3.Connection | None = None
         self._holder: Holder | None = None
         self._tails: dict[str, tuple[int, str]] = {}
@@ -58,7 +63,11 @@ class SqliteJournal:
         if run_id not in self._tails and not await self.acquire(run_id):
             raise JournalRefused(f"Run {run_id} is being driven by another process. Wait until it ends.")
         with self._lock, RUN_LOG.errors(self._path):
-            return self._write(self._open(), run_id, encoded)
+            number = self._write(self._open(), run_id, encoded)
+        for record in records:
+            if isinstance(record, CallEnded):
+                self._sealed.remove(run_id, record.result.call_id)
+        return number
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
         """Return the records of a run with an index above `after`; those that are damaged are left out, and named."""
@@ -104,6 +113,27 @@ class SqliteJournal:
                 return None
             return process_of(row[0])
 
+    async def seal(self, run_id: str, /, *calls: ToolCall) -> None:
+        """Keep the arguments of those calls whose record has lost a secret, until they have their result."""
+        for call in calls:
+            recorded = without_secrets({"arguments": call.arguments}, self.secrets)["arguments"]
+            if lost_a_secret(recorded):
+                known = self._sealed.read(run_id).get(call.id)
+                if known is None or known.recorded != recorded:  # else a resumed run asks again, without the secret
+                    sealed = SealedArguments(call_id=call.id, arguments=call.arguments, recorded=recorded)
+                    self._sealed.keep(run_id, sealed)
+
+    async def unseal(self, run_id: str, /, *calls: ToolCall) -> dict[str, str]:
+        """Return the arguments that were sealed for these recorded calls, by call id; drop all others of the run."""
+        recorded = {call.id: call.arguments for call in calls}
+        found: dict[str, str] = {}
+        for call_id, sealed in self._sealed.read(run_id).items():
+            if recorded.get(call_id) == sealed.recorded:
+                found[call_id] = sealed.arguments
+            else:
+                self._sealed.remove(run_id, call_id)
+        return found
+
     async def measure_deletion(self, run_ids: Sequence[str], /) -> Deletion:
         """Return what would go if these runs were deleted, their parts included."""
         with self._reading() as db:
@@ -118,6 +148,8 @@ class SqliteJournal:
             with self._transaction():
                 gone = delete(db, run_ids, self._own_holder().is_alive)
             db.execute("pragma wal_checkpoint(truncate)")  # else the log beside the file still has it
+        for run_id in gone.runs:
+            self._sealed.remove_run(run_id)
         return gone
 
     async def statistics(self, *, since: float = 0.0, model: str | None = None) -> "Statistics":

@@ -1,6 +1,7 @@
 """D2: a run goes on from its record, wherever it was cut off, as if nothing had happened."""
 
 import asyncio
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -239,6 +240,7 @@ async def test_D6_a_call_whose_arguments_lost_a_secret_is_not_run(tmp_path: Path
     options: dict[str, Any] = {"tools": [notes.write, add], "journal": journal, "make_id": lambda: RUN}
     calls = [Call("write", {"text": secret}, id="w"), Call("add", adding, id="a")]
     await Agent(model=ScriptedModel([calls]), approver=AskLater(), **options).run("Go.")
+    shutil.rmtree(tmp_path / "data" / "sealed")
     result = await Agent(model=ScriptedModel(["Then not."]), approver=notes, **options).resume(RUN)
     [results] = [message for message in result.messages if isinstance(message, ToolResults)]
     assert results.results[0].content == LOST

@@ -79,6 +79,11 @@ class Conversation:
         """Return the ids under which the calls of the last turn are known here: unique, whatever the provider sent."""
         return tuple(self._open)
 
+    @property
+    def open_calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls of the last turn that have no result yet, under these ids."""
+        return tuple(call for call_id, call in self._open.items() if call_id not in self._answers)
+
     def append(self, message: Message) -> None:
         """Add what was said or done."""
         match message:

@@ -5,7 +5,7 @@ run. Open questions are asked again; an answer that was given still counts as lo
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
@@ -30,7 +30,7 @@ from toolroll.agent.loop.state import Answer, RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
 from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, pass_prompt, run_to_end
 from toolroll.errors import ArgumentsRefused, DecisionRefused, JsonRefused, UsageError
-from toolroll.journal.journal import Journal, Recording
+from toolroll.journal.journal import Journal, Recording, as_sealing
 from toolroll.journal.records import ApprovalAnswer, MessageAdded, RunEnded, StopDecided
 from toolroll.journal.redaction import lost_a_secret
 from toolroll.journal.tables import no_such_run
@@ -238,14 +238,26 @@ class _Continuation:
         state.recorded_usage.update(turn.usage)
         state.known.update(turn.results)
         if turn.turn.ending is None:
+            whole = await self._unseal(turn)
             for call in turn.open_calls:
-                await self._prepare_call(call, self._rebuilt.facts.get(call.id, CallFacts()))
+                is_lost = lost_a_secret(call.arguments) and call.id not in whole
+                await self._prepare_call(call, self._rebuilt.facts.get(call.id, CallFacts()), is_lost=is_lost)
         ending = await settle_turn(state, turn.turn)
         self._add_recorded_time(turn)
         return ending
 
-    async def _prepare_call(self, call: ToolCall, facts: CallFacts) -> None:
-        if lost_a_secret(call.arguments):
+    async def _unseal(self, turn: OpenTurn) -> Collection[str]:
+        """Give the open calls back what their record has lost; return the ids of those that have it."""
+        journal = as_sealing(self._state.setup.journal)
+        if journal is None:
+            return ()
+        found = await journal.unseal(self._state.run.run_id, *turn.open_calls)
+        calls = [replace(call, arguments=found.get(call.id, call.arguments)) for call in turn.turn.calls]
+        turn.turn = replace(turn.turn, calls=calls)
+        return found.keys()
+
+    async def _prepare_call(self, call: ToolCall, facts: CallFacts, *, is_lost: bool) -> None:
+        if is_lost:
             text = LOST if facts.intent is None else f"{UNKNOWN} {LOST}"
             await end_unrun(self._state, call, text, code="secret_lost")
         elif facts.intent is not None:
