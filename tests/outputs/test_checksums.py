@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.errors import OutputDamaged
+from toolroll.errors import OutputDamaged, OutputMissing
 from toolroll.kernel.data.messages import ImagePart, TextPart
+from toolroll.outputs.browse import find_output
 from toolroll.outputs.format import BLOCK_BYTES, DATA, INDEX, META, PART, LineCounter, decode_meta, encode_meta
 from toolroll.outputs.reader import StoredOutput, read_page
 from toolroll.outputs.search import find_matches, show_matches
@@ -103,6 +104,26 @@ def test_XC7_a_fork_gets_no_short_output_that_is_damaged(store: OutputStore, tmp
     kept = keep(store, "short")
     spoil(kept.data_path, kept.packed_at or 0, b"X")
     assert inherit_outputs(tmp_path, of_run="run", to_run="fork", named={kept.meta.id}) == 0
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_XC9_short_outputs_whose_file_was_emptied_are_lost_and_not_unknown(
+    store: OutputStore, tmp_path: Path, is_resumed: bool
+) -> None:
+    kept = keep(store, "a short text\n")
+    with pytest.raises(OutputMissing):
+        store.open("guessed")
+    os.truncate(kept.data_path, 0)
+    if is_resumed:  # and goes on: what it keeps now does not make the others look unknown
+        store.close()
+        store = OutputStore(tmp_path, run_id="run")
+        assert keep(store, "more\n").content() == "more\n"
+    with pytest.raises(OutputDamaged, match="has lost its content"):
+        store.open(kept.meta.id)
+    with pytest.raises(OutputDamaged, match="has lost its content"):
+        find_output(tmp_path, kept.meta.id)
+    with pytest.raises(OutputMissing):
+        OutputStore(tmp_path, run_id="other").open("guessed")
 
 
 def test_XC7_an_output_that_was_kept_without_checksums_is_read_as_before(store: OutputStore) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import OutputMissing, UsageError
-from toolroll.outputs.format import ID, packed_outputs
+from toolroll.outputs.format import ID, has_lost_pack, lost_output, packed_outputs
 from toolroll.outputs.reader import StoredOutput, load_output, load_packed
 from toolroll.safe.text import one_line
 
@@ -41,6 +41,8 @@ def find_output(folder: Path, given: str) -> StoredOutput:
         raise UsageError(f"{len(names)} outputs begin with {given!r}. Write more of the reference.")
     found = list(_load_whole(place for place in fitting if place[1] in names))
     if not found:
+        if any(map(has_lost_pack, _folders(folder))):
+            raise lost_output(given)
         shown = one_line(given, _SHOWN_CHARACTERS)
         raise OutputMissing(f"There is no output '{shown}'. See 'toolroll outputs list'.")
     return max(found, key=lambda kept: kept.meta.made)

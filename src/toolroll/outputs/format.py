@@ -35,6 +35,8 @@ ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SHOWN_CHARACTERS: Final = 64
 PACK: Final = "short.pack"
 """The file in the folder of a run. No reference has a dot in it."""
+PACK_LOST: Final = "short.lost"
+"""Beside it, once it was found empty: it is never made without an output in it."""
 SHORT_CHARACTERS: Final = 4_096
 """Of an output that is packed: it takes 50 microseconds then, and a folder of its own 300."""
 _MAX_LINE_BYTES: Final = 1 << 21  # the call id of a model may have a megabyte
@@ -130,6 +132,15 @@ def damaged_output(ref_id: str) -> OutputDamaged:
     )
 
 
+def lost_output(ref_id: str) -> OutputDamaged:
+    """Return the error for an output that may have been in a file of short outputs that has lost its content."""
+    shown = one_line(ref_id, _SHOWN_CHARACTERS)
+    return OutputDamaged(
+        f"The output '{shown}' cannot be read: the file with the short outputs of its run has lost its content. Call "
+        "the tool again."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedOutput:
     """One output in the file: where its bytes are, and what is known of it, as `decode_meta` reads it."""
@@ -171,10 +182,19 @@ def find_packed(folder: Path, ref_id: str) -> PackedOutput | None:
     return next((one for one in packed_outputs(folder) if one.id == ref_id), None)
 
 
+def has_lost_pack(folder: Path) -> bool:
+    """Return whether the short outputs of a run were there, and are gone."""
+    with suppress(OSError):
+        return (folder / PACK_LOST).exists() or (folder / PACK).stat().st_size == 0
+    return False
+
+
 def cut_torn_end(folder: Path) -> None:
     """Cut off what is not whole at the end. Only for who holds the folder alone."""
     with suppress(FileNotFoundError):
         size = (folder / PACK).stat().st_size
+        if size == 0:
+            (folder / PACK_LOST).touch(PRIVATE_FILE_MODE)  # the next short output makes it look whole
         end = max((one.end + 1 for one in packed_outputs(folder)), default=0)
         if end < size:
             os.truncate(folder / PACK, end)

@@ -31,7 +31,9 @@ from toolroll.outputs.format import (
     decode_meta,
     find_line,
     find_packed,
+    has_lost_pack,
     index_size,
+    lost_output,
     missing_output,
 )
 from toolroll.safe.paths.os_errors import os_errors
@@ -217,7 +219,7 @@ def _find_and_load_packed(folder: Path, ref_id: str) -> StoredOutput:
     except OSError:
         packed = None
     if packed is None:
-        raise missing_output(ref_id)
+        raise lost_output(ref_id) if has_lost_pack(folder) else missing_output(ref_id)
     return load_packed(folder, packed)
 
 
