@@ -174,6 +174,14 @@ def test_XP6_hard_links_keep_the_old_content_and_it_is_told(
     assert all(entry.hard_linked for entry in record.entries)
 
 
+def test_XE12_what_a_file_loses_with_its_content_is_said(workspace: Workspace, folder: Path, history: History) -> None:
+    (folder / "a").write_bytes(b"1")
+    (folder / "a").chmod(0o4755)
+    applied = apply(workspace, changed(workspace, ("a", b"1", b"2")), history, run_id="r")
+    assert (applied.lost, (folder / "a").stat().st_mode & 0o7777) == ((("a", "set-user-id"),), 0o755)
+    assert applied.notes == ("'a' has lost set-user-id with the old content.",)
+
+
 def test_C31_what_the_history_lets_go_is_told(workspace: Workspace, folder: Path) -> None:
     history = History(workspace.state, quota=Quota(max_bytes=10))
     first = os.urandom(100)

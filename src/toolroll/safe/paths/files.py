@@ -6,11 +6,11 @@ temporary file, which `sweep_temporary` knows for ownerless: its lock died with 
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypedDict
 
 from toolroll.errors import FileSystemRefused
 from toolroll.messages import A_FOLDER, FOLDER_NOT_PRIVATE
@@ -30,6 +30,15 @@ PRIVATE_FILE_MODE: Final = 0o600
 PRIVATE_FOLDER_MODE: Final = 0o700
 
 
+class Making(TypedDict):
+    """What a file is made with. Whatever the system lets us give, it gets."""
+
+    mode: int | None
+    owner: tuple[int, int] | None
+    attributes: Mapping[str, bytes] | None
+    path: str
+
+
 def replace_file(
     dir_fd: int,
     name: str,
@@ -37,18 +46,19 @@ def replace_file(
     *,
     mode: int | None = PRIVATE_FILE_MODE,
     owner: tuple[int, int] | None = None,
+    attributes: Mapping[str, bytes] | None = None,
     path: str | None = None,
 ) -> None:
     """Put the data under that name, whatever was there: at any moment the name has all of the old or all of the new.
 
-    `mode=None` leaves the mode to the umask. `owner` (user, group) is given where we have the right to. `path` is what
-    errors call the file. After an error the old content is there, unless the very last step failed, which makes the new
-    one survive a power cut.
+    `mode=None` leaves the mode to the umask. `owner` (user, group) and extended `attributes` are given where we have
+    the right to. `path` is what errors call the file. After an error the old content is there, unless the very last
+    step failed, which makes the new one survive a power cut.
     """
     with (
         os_errors(path or name),
         _synced(dir_fd),
-        temporary_file(dir_fd, data, mode=mode, owner=owner) as temporary,
+        temporary_file(dir_fd, data, mode=mode, owner=owner, attributes=attributes) as temporary,
     ):
         os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
 
@@ -61,6 +71,7 @@ def replace_expected(
     expected: str,
     mode: int | None,
     owner: tuple[int, int] | None,
+    attributes: Mapping[str, bytes] | None = None,
     path: str,
 ) -> bool:
     """Put the data under that name if the content there has the expected SHA-256, or raise `StaleFile`.
@@ -69,7 +80,8 @@ def replace_expected(
     only be made before, and a save in between is lost.
     """
     with os_errors(path), _synced(dir_fd):
-        with temporary_file(dir_fd, data, mode=mode, owner=owner, replaces=expected) as temporary:
+        made = temporary_file(dir_fd, data, mode=mode, owner=owner, attributes=attributes, replaces=expected)
+        with made as temporary:
             try:
                 swap_names(dir_fd, temporary, name, expected=expected, path=path)
             except ExchangeUnsupported:

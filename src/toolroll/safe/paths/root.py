@@ -18,6 +18,7 @@ from typing import Final, Literal, Self
 from toolroll.errors import OutsideRoot, RootGone
 from toolroll.messages import A_FILE, A_FOLDER, LINK_TO_NEW_FILE, ROOT_GONE
 from toolroll.safe.paths import files, temporary, walk
+from toolroll.safe.paths.attributes import lost_attributes, read_attributes
 from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries, look_up_entries
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
 from toolroll.safe.paths.open_file import OpenFile, open_regular
@@ -46,13 +47,15 @@ class FileStatus:
 class WriteReport:
     """What a write did: `hard_linked` says that other names keep the old content, also outside of the root.
 
-    `is_compared` says that what was replaced had the expected content; False where the file system cannot tell.
+    `is_compared` says that what was replaced had the expected content; False where the file system cannot tell. `lost`
+    is what the file had beside its content, and has no more: attributes, set-user-id.
     """
 
     resolved: RelativePath
     created: bool
     hard_linked: bool
     is_compared: bool = True
+    lost: tuple[str, ...] = ()
 
 
 class Root:
@@ -108,16 +111,14 @@ class Root:
         """Refuse to work in a folder that was moved or removed: what is there now by its name is another one."""
         with os_errors("."):
             held = os.fstat(self._fd)
-        name = quote_path(self.path.name or "/")
-        try:
-            if os.path.samestat(self.path.stat(), held):
+        with os_errors("."), suppress(FileNotFoundError, NotADirectoryError):
+            try:
+                there = self.path.stat()
+            except PermissionError:  # the name cannot be looked at: the handle is all that is known
                 return
-        except PermissionError:  # the name cannot be looked at: the handle is all that is known
-            return
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except OSError as error:
-            raise file_error(error, name) from error
+            if os.path.samestat(there, held):
+                return
+        name = quote_path(self.path.name or "/")
         raise RootGone(ROOT_GONE(path=name), path=name)
 
     def open_file(self, path: RelativePath) -> OpenFile:
@@ -164,6 +165,7 @@ class Root:
     ) -> WriteReport:
         """Replace a file's content at once, or make the file; its mode and (if we may) its owner stay as they are.
 
+        So do its extended attributes; what could not be kept is in the report.
         With `expected`, only a file with that SHA-256 is replaced; any other content raises `StaleFile`. Through a link
         that stays inside, the file that it leads to is replaced, and the link stays.
         """
@@ -175,17 +177,21 @@ class Root:
                 raise kind_error(found.st_mode, str(path), needed=A_FILE)
             elif mode is None:
                 mode = stat.S_IMODE(found.st_mode) & 0o777  # set-user-id ends with the content it was given to
-            owner = (found.st_uid, found.st_gid) if found else None
+            place = spot.folder_fd, spot.name
+            made: files.Making = {"mode": mode, "owner": None, "attributes": None, "path": str(path)}
+            if found is not None:
+                made["owner"], made["attributes"] = (found.st_uid, found.st_gid), read_attributes(*place)
             is_compared = True
             if expected is None:
-                files.replace_file(spot.folder_fd, spot.name, data, mode=mode, owner=owner, path=str(path))
+                files.replace_file(*place, data, **made)
             else:
-                is_compared = files.replace_expected(
-                    spot.folder_fd, spot.name, data, expected=expected, mode=mode, owner=owner, path=str(path)
-                )
-            hard_linked = found is not None and found.st_nlink > 1
+                is_compared = files.replace_expected(*place, data, expected=expected, **made)
             return WriteReport(
-                resolved=spot.resolved, created=found is None, hard_linked=hard_linked, is_compared=is_compared
+                resolved=spot.resolved,
+                created=found is None,
+                hard_linked=found is not None and found.st_nlink > 1,
+                is_compared=is_compared,
+                lost=tuple(lost_attributes(*place, made["attributes"] or {}, old=found, mode=mode)),
             )
 
     def create_file(self, path: RelativePath, data: bytes, *, mode: int | None = None) -> WriteReport:

@@ -8,10 +8,11 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from toolroll.safe.paths.attributes import give_attributes
 from toolroll.safe.paths.exchange import has_content
 from toolroll.safe.paths.os_errors import os_errors
 
@@ -57,12 +58,18 @@ def _sweep(dir_fd: int, name: str, contents: Sequence[str | None]) -> bool:
 
 @contextmanager
 def temporary_file(
-    dir_fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | None, replaces: str | None = None
+    dir_fd: int,
+    data: bytes,
+    *,
+    mode: int | None,
+    owner: tuple[int, int] | None,
+    attributes: Mapping[str, bytes] | None = None,
+    replaces: str | None = None,
 ) -> Iterator[str]:
     """Yield the name of a finished, synced file; whatever has that name at the end is removed."""
     fd, name = _claim_temporary(dir_fd, mode)
     try:
-        _fill(fd, data, mode=mode, owner=owner)
+        _fill(fd, data, mode=mode, owner=owner, attributes=attributes)
         if replaces is not None:
             # Only now: a half-written file has neither content, and would be taken for somebody's work for ever.
             finished = temporary_name(replaces, hashlib.sha256(data).hexdigest())
@@ -106,7 +113,14 @@ def _lock_unswept(fd: int) -> bool:
     return os.fstat(fd).st_nlink > 0
 
 
-def _fill(fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | None) -> None:
+def _fill(
+    fd: int,
+    data: bytes,
+    *,
+    mode: int | None,
+    owner: tuple[int, int] | None,
+    attributes: Mapping[str, bytes] | None,
+) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]
@@ -116,6 +130,8 @@ def _fill(fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | No
     with where_supported():
         if mode is not None:
             os.fchmod(fd, mode)
+    if attributes is not None:
+        give_attributes(fd, attributes)  # after the mode, which would change an access control list
     os.fsync(fd)
 
 

@@ -45,6 +45,8 @@ class AppliedChange:
     hard_linked: tuple[str, ...] = ()
     uncompared: tuple[str, ...] = ()
     """Files on a file system that cannot compare and replace in one step."""
+    lost: tuple[tuple[str, str], ...] = ()
+    """Files that had something beside their content that could not be kept, each with what."""
     dropped: DroppedChanges = field(default_factory=DroppedChanges)
     remarks: tuple[str, ...] = ()
 
@@ -60,10 +62,11 @@ class AppliedChange:
             "it at the same moment, that save is lost."
             for path in self.uncompared
         ]
+        lost = [f"'{quote_path(path)}' has lost {what} with the old content." for path, what in self.lost]
         gone = len(self.dropped.ids)
         dropped = [f"{gone} of the oldest changes can no longer be undone: the history was full."] if gone else []
         over = ["This change alone is more than the history should hold. It is kept."] if self.dropped.is_over else []
-        return (*linked, *uncompared, *dropped, *over, *self.remarks)
+        return (*linked, *uncompared, *lost, *dropped, *over, *self.remarks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +111,7 @@ def apply(
             paths=proposal.paths,
             hard_linked=tuple(path for path, report in reports if report.hard_linked),
             uncompared=tuple(path for path, report in reports if not report.is_compared),
+            lost=tuple((path, ", ".join(report.lost)) for path, report in reports if report.lost),
         )
         return _finish(history, applied)
 
