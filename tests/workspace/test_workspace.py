@@ -146,6 +146,16 @@ def test_C10_a_near_miss_is_suggested(workspace: Workspace, folder: Path) -> Non
     assert suggest_paths(workspace, workspace.path("src/x.env")) == ()
 
 
+def test_XE13_a_name_that_looks_like_the_one_asked_for_is_suggested_and_spelled(
+    workspace: Workspace, folder: Path
+) -> None:
+    (folder / "\u0430\u0441\u0435.txt").write_text("")  # Cyrillic letters that look like ace
+    with pytest.raises(FileMissing) as caught:
+        workspace.read(workspace.path("ace.txt"))
+    spelled = "‹U+0430›‹U+0441›‹U+0435›.txt"
+    assert f"Did you mean '\u0430\u0441\u0435.txt' (spelled {spelled})?" in caught.value.message
+
+
 def test_C10_XF8_where_no_walk_can_be_made_there_are_fewer_suggestions(
     workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

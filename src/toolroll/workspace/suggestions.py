@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
+from toolroll.workspace.search.lookalikes import find_twins
 from toolroll.workspace.search.tree import tracked_paths
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def _beside(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
         entries = workspace.entries(path.parent)[0] if workspace.exists(path.parent) else ()
     except ToolrollError:
         return  # it may not be listed
-    for name in _alike(path.name, [entry.name for entry in entries]):
+    names = [entry.name for entry in entries]
+    for name in (*find_twins(path.name, names), *_alike(path.name, names)):
         yield str(RelativePath(parts=(*path.parts[:-1], name)))
 
 

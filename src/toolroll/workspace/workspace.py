@@ -41,6 +41,7 @@ from toolroll.safe.paths.protected import PROTECTED_NAMES, fold_name
 from toolroll.safe.paths.root import FileStatus, Root, Use, WriteReport
 from toolroll.workspace.denials import Denials
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
+from toolroll.workspace.search.lookalikes import find_twins, spell_name
 from toolroll.workspace.search.survey import WalkCache
 from toolroll.workspace.suggestions import suggest_paths
 
@@ -261,7 +262,7 @@ class Workspace:
         names = suggest_paths(self, path)
         if not names:
             return error
-        suggestions = " or ".join(f"'{quote_path(name)}'" for name in names if _can_be_named(name))
+        suggestions = " or ".join(_spell_twin(name, path) for name in names if _can_be_named(name))
         if suggestions:
             return FileMissing(f"There is no '{error.path}'. Did you mean {suggestions}?", path=error.path)
         message = (
@@ -339,6 +340,14 @@ class Workspace:
         name = quote_path(str(path))
         message = FILE_GONE if current is None else FILE_CHANGED
         raise StaleFile(message(path=name), path=name)
+
+
+def _spell_twin(name: str, path: RelativePath) -> str:
+    """Return a suggestion; one that looks like what was asked for is also spelled out."""
+    last = name.rpartition("/")[2]
+    is_twin = not last.isascii() or not path.name.isascii()
+    spelled = f" (spelled {spell_name(last)})" if is_twin and find_twins(path.name, [last]) else ""
+    return f"'{quote_path(name)}'{spelled}"
 
 
 def _can_be_named(path: str) -> bool:

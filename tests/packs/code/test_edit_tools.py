@@ -143,6 +143,29 @@ async def test_C19_a_persons_own_call_needs_no_earlier_read(folder: Path) -> Non
     assert (folder / "f").read_text() == "all new\n"
 
 
+@pytest.mark.parametrize(
+    ("there", "new", "noted"),
+    [
+        ("Readme.md", "README.md", "The new name 'README.md' looks like 'Readme.md', which is there already."),
+        ("caf\u00e9.md", "cafe\u0301.md", "'cafe‹U+0301›.md' looks like 'caf‹U+00E9›.md'"),
+        ("cool.py", "c\u043e\u043el.py", "'c‹U+043E›‹U+043E›l.py' looks like 'cool.py'"),
+        ("src2/a.py", "SRC2/b.py", "'SRC2' looks like 'src2'"),
+        ("other.md", "README.md", None),
+    ],
+)
+async def test_XE13_a_new_name_that_looks_like_another_is_noted(
+    coder: Coder, there: str, new: str, noted: str | None
+) -> None:
+    (coder.folder / there).parent.mkdir(exist_ok=True)
+    (coder.folder / there).write_text("x\n")
+    if (coder.folder / new).exists() or ("/" in new and (coder.folder / new).parent.exists()):
+        pytest.skip("on this file system the two are one")
+    await coder.ok("create_file", path=new, content="y\n", description="d")
+    notes = " ".join(coder.asked[0].preview.notes)
+    assert ("looks like" in notes) == (noted is not None)
+    assert (noted or "") in notes
+
+
 async def test_C17_a_file_is_made_with_its_folders_and_never_over_another(coder: Coder) -> None:
     told = await coder.ok("create_file", path="src/deep/new.py", content="x = 1\n", description="A new one.")
     assert told.startswith("Written: src/deep/new.py (new, +1 -0). Undo it")

@@ -20,6 +20,7 @@ from toolroll.workspace.edit.edit import edit_text
 from toolroll.workspace.edit.encoding import decode_exactly
 from toolroll.workspace.edit.merge import describe_drift, try_merge
 from toolroll.workspace.edit.whole_file import encode_whole_file
+from toolroll.workspace.search.lookalikes import find_twins, spell_name
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.symbols.languages.registry import language_of
 from toolroll.workspace.text import decode, split_lines
@@ -119,6 +120,7 @@ class Drafter:
         if place in self._files or self._workspace.exists(place):
             raise self._exists(place, path)
         self._check_new(place)
+        self._note_twins(place)
         check_place(place, self._ctx, written=path)
         decode_exactly(b"").check(content, path=str(place))
         self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
@@ -191,6 +193,19 @@ class Drafter:
             name = quote_path(str(place))
             raise OutsideRoot(
                 f"'{name}' goes through a link. Name the folder itself: '{quote_path(str(found))}'.", path=name
+            )
+
+    def _note_twins(self, place: RelativePath) -> None:
+        """Note names that a reader takes for the new one: which of them is meant later is a matter of luck."""
+        there = len(place.parts) - 1 - count_missing_folders(self._workspace, place)
+        try:
+            entries, _ = self._workspace.entries(RelativePath(parts=place.parts[:there]))
+        except ToolrollError:
+            return  # a folder that may not be listed
+        new = place.parts[there]
+        for twin in find_twins(new, (entry.name for entry in entries)):
+            self.notes.append(
+                f"The new name '{spell_name(new)}' looks like '{spell_name(twin)}', which is there already."
             )
 
     def _exists(self, place: RelativePath, path: str) -> FileExists:
