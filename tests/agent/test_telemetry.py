@@ -19,7 +19,8 @@ from tests.safe.secrets.test_patterns import ESCAPES
 from tests.safe.secrets.test_redact import SECRETS
 
 from toolroll import Agent, tool
-from toolroll.agent.telemetry.tracer import VARIABLE, current_tracer, error_type
+from toolroll.agent.telemetry.attributes import VARIABLE, error_type
+from toolroll.agent.telemetry.tracer import current_tracer
 from toolroll.errors import Overloaded, RequestRefused
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.data.messages import (

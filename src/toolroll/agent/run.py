@@ -20,7 +20,7 @@ from toolroll.agent.loop.state import RunState
 from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult
 from toolroll.agent.stop import measured_conditions
-from toolroll.agent.telemetry.run_spans import trace_run
+from toolroll.agent.telemetry.tracer import trace_run
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import MessageAdded, RunBegan

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
-from importlib import import_module
 from typing import Any
 
 import click
+
+from toolroll.lazy import load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,12 +16,6 @@ class LazyCommand:
 
     place: str
     summary: str
-
-
-def load(place: str) -> Any:
-    """Import `module:name`, and return what has that name."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 def lazily(place: str) -> Callable[..., Any]:

@@ -5,28 +5,21 @@ Nothing is imported unless one of them is set. What cannot be used is told in a 
 
 import logging
 import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolroll.cli.render.prose import notify
+from toolroll.lazy import load
 from toolroll.safe.text import terminal_safe
-
-if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import SpanProcessor
-    from opentelemetry.sdk.trace.export import SpanExporter
 
 ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _EXPORTER: Final = "OTEL_TRACES_EXPORTER"
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _GROUP: Final = "opentelemetry_traces_exporter"
+CONSOLE: Final = "console"
 _OTLP: Final = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
-_TIMEOUTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
-
-EXPORT_SECONDS: Final = 3.0
-"""How long the end of a command waits for a collector that is not there; the exporter's own ten are for servers."""
 
 
 def requested_exporters(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -48,16 +41,17 @@ def set_up_tracing() -> None:
         _warn("Nothing is traced: OpenTelemetry is not installed. Install it: pip install 'toolroll[otel]'.")
         return
     _report_failures_once()
-    processors = [one for name in asked for one in _processors(name)]
-    if processors:
-        _provide(processors)
+    found = {name: _find_exporter(name) for name in asked if name != CONSOLE}
+    entries = [entry for entry in found.values() if entry is not None]
+    if entries or CONSOLE in asked:
+        load("toolroll.cli.span_export:export_spans")(entries, console=CONSOLE in asked)
 
 
 def missing_exporters(asked: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return those of the exporters that are not there."""
     found = _installed()
     return tuple(
-        name for name in asked if name != "console" and not any(one in found for one in _names(name, environment))
+        name for name in asked if name != CONSOLE and not any(one in found for one in _names(name, environment))
     )
 
 
@@ -81,41 +75,14 @@ def _report_failures_once() -> None:
     logger.addHandler(Once(logging.ERROR))
 
 
-def _provide(processors: "list[SpanProcessor]") -> None:
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - an extra that may not be installed
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - as above
-    from opentelemetry.trace import set_tracer_provider  # noqa: PLC0415 - as above
-
-    named = "OTEL_SERVICE_NAME" in os.environ or "service.name" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
-    provider = TracerProvider(resource=Resource.create({} if named else {"service.name": "toolroll"}))
-    for processor in processors:
-        provider.add_span_processor(processor)
-    set_tracer_provider(provider)
-
-
-def _processors(name: str) -> "Iterator[SpanProcessor]":
-    from opentelemetry.sdk.trace import export  # noqa: PLC0415 - an extra that may not be installed
-
-    if name == "console":
-        # To stderr: what stands on stdout is the answer, and nothing else.
-        yield export.SimpleSpanProcessor(export.ConsoleSpanExporter(out=sys.stderr))
-        return
-    exporter = _exporter(name)
-    if exporter is not None:
-        yield export.BatchSpanProcessor(exporter)
-
-
-def _exporter(name: str) -> "SpanExporter | None":
+def _find_exporter(name: str) -> EntryPoint | None:
     found = _installed()
     chosen = next((one for one in _names(name, os.environ) if one in found), None)
     if chosen is None:
         hint = f" Install one: {install_hint(os.environ)}." if name == "otlp" else ""
         _warn(f"Nothing is traced to '{name}': there is no such exporter installed.{hint}")
         return None
-    is_ours_to_say = chosen in _OTLP.values() and not any(map(os.environ.get, _TIMEOUTS))
-    options = {"timeout": EXPORT_SECONDS} if is_ours_to_say else {}
-    exporter: SpanExporter = found[chosen].load()(**options)
-    return exporter
+    return found[chosen]
 
 
 def _installed() -> dict[str, EntryPoint]:

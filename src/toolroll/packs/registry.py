@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import UsageError
+from toolroll.lazy import load
 
 if TYPE_CHECKING:
     from toolroll.kernel.approval.request import Effect
@@ -33,50 +34,44 @@ class ToolSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """Tools that belong together: `tools` to list them, `load` to use them."""
+    """Tools that belong together: `tools` to list them, `load` to use them. `place` is where they are."""
 
     name: str
     summary: str
-    load: "Callable[[], tuple[Tool, ...]]"
+    place: str
 
     @property
     def tools(self) -> tuple[ToolSummary, ...]:
         """Return the tools of the pack, without loading them."""
         return _read_list()[self.name]
 
-
-def _load_standard() -> "tuple[Tool, ...]":
-    from toolroll.packs.standard import TOOLS  # noqa: PLC0415 - loaded when it is wanted
-
-    return TOOLS
-
-
-def _load_code() -> "tuple[Tool, ...]":
-    from toolroll.packs.code.tools import TOOLS  # noqa: PLC0415 - loaded when it is wanted
-
-    return TOOLS
-
-
-def _load_research() -> "tuple[Tool, ...]":
-    from toolroll.packs.research.read_research import read_research  # noqa: PLC0415 - loaded when it is wanted
-
-    return (read_research,)
-
-
-def _load_writing() -> "tuple[Tool, ...]":
-    import os  # noqa: PLC0415 - loaded when it is wanted
-
-    from toolroll.home.keys import with_keys  # noqa: PLC0415 - loaded when it is wanted
-    from toolroll.packs.writing.tools.toolset import writing_tools  # noqa: PLC0415 - loaded when it is wanted
-
-    return writing_tools(with_keys(os.environ))
+    def load(self) -> "tuple[Tool, ...]":
+        """Import the tools of the pack."""
+        tools: tuple[Tool, ...] | Callable[[], tuple[Tool, ...]] = load(self.place)
+        return tools() if callable(tools) else tools
 
 
 PACKS: Final = (
-    Pack(name="standard", summary="Ending a run, and keeping a list of what is to be done.", load=_load_standard),
-    Pack(name="code", summary="Exploring and changing a project, with a person's approval.", load=_load_code),
-    Pack(name="research", summary="Exploring ideas with the web and with earlier research.", load=_load_research),
-    Pack(name="writing", summary="Writing posts in a person's own voice.", load=_load_writing),
+    Pack(
+        name="standard",
+        summary="Ending a run, and keeping a list of what is to be done.",
+        place="toolroll.packs.standard:TOOLS",
+    ),
+    Pack(
+        name="code",
+        summary="Exploring and changing a project, with a person's approval.",
+        place="toolroll.packs.code.tools:TOOLS",
+    ),
+    Pack(
+        name="research",
+        summary="Exploring ideas with the web and with earlier research.",
+        place="toolroll.packs.research.read_research:TOOLS",
+    ),
+    Pack(
+        name="writing",
+        summary="Writing posts in a person's own voice.",
+        place="toolroll.packs.writing.tools.toolset:installed_tools",
+    ),
 )
 """Every pack, in the order in which lists show them."""
 

@@ -13,7 +13,7 @@ from toolroll.agent.events import (
     TextArrived,
     WaitingForModel,
 )
-from toolroll.agent.telemetry.model_spans import trace_model
+from toolroll.agent.telemetry.tracer import trace_model
 from toolroll.errors import ProviderFailed
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import (

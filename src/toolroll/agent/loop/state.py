@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolroll.agent.context.window import Window
 from toolroll.agent.context_function import RunContext
@@ -13,7 +13,6 @@ from toolroll.agent.loop.budget import Budget
 from toolroll.agent.loop.guard import LoopGuard
 from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
-from toolroll.agent.telemetry.run_spans import Spans
 from toolroll.journal.records import (
     ApprovalQuestion,
     CallEnded,
@@ -33,6 +32,9 @@ from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, ModelRequest, ModelResponse
 from toolroll.outputs.store import OutputStore
+
+if TYPE_CHECKING:
+    from toolroll.agent.telemetry.run_spans import Spans
 
 CUT: Final = "[cut off here]"
 """Ends what a model had written when it was interrupted."""
@@ -129,7 +131,7 @@ class RunState:
     memo: dict[str, object] = field(default_factory=dict)
     is_search_withheld: bool = False
     """Whether the person was warned that the provider's own search is not offered any more."""
-    spans: Spans | None = None
+    spans: "Spans | None" = None
     """What is told to who traces; None where nobody does."""
     _unrecorded: list[Record] = field(default_factory=list)
     _first_new: int = 0

@@ -1,23 +1,21 @@
-"""A span for every request to a model: `chat MODEL`."""
+"""A span for every request to a model: `chat MODEL`. Loaded only where somebody traces."""
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolroll.agent.telemetry.tracer import (
+from opentelemetry.trace import Span, SpanKind, Tracer, use_span
+
+from toolroll.agent.telemetry.attributes import (
     PROVIDERS,
-    current_tracer,
     error_type,
     is_captured,
     mark_failed,
     messages_json,
     system_json,
+    usage_attributes,
 )
 from toolroll.kernel.data.messages import Origin
-from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
-
-if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer
 
 _FINISH: Final = {
     "end": "stop",
@@ -30,38 +28,20 @@ _FINISH: Final = {
 """Our words for why a model stopped, as the conventions call them; the others stay ours."""
 
 
-def trace_model(model: Model) -> Model:
-    """Return the model, each request of which is a span where somebody traces; else the model itself."""
-    tracer = current_tracer()
-    return model if tracer is None else _TracedModel(model, tracer)
-
-
-def usage_attributes(usage: Usage) -> dict[str, int]:
-    """Return tokens by the conventions: the input is all of it, cached or not."""
-    if not usage.measured:
-        return {}
-    found = {"gen_ai.usage.input_tokens": usage.input_total, "gen_ai.usage.output_tokens": usage.output_tokens}
-    if usage.cache_read_tokens:
-        found["gen_ai.usage.cache_read.input_tokens"] = usage.cache_read_tokens
-    if usage.cache_write_tokens:
-        found["gen_ai.usage.cache_creation.input_tokens"] = usage.cache_write_tokens
-    return found
-
-
-class _TracedModel:
+class TracedModel:
     """Forwards everything. The span is the current one while the model works, never while who asked does."""
 
-    def __init__(self, model: Model, tracer: "Tracer") -> None:
+    def __init__(self, model: Model, tracer: Tracer) -> None:
         self._model = model
         self._tracer = tracer
 
     @property
     def origin(self) -> Origin:
+        """Return the origin of the model."""
         return self._model.origin
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        from opentelemetry.trace import use_span  # noqa: PLC0415 - here it is imported already
-
+        """Ask the model, inside a span."""
         span = self._begin_span(request, stream=stream)
         pieces = self._model.respond(request, stream=stream)
         try:
@@ -84,9 +64,7 @@ class _TracedModel:
             if hasattr(pieces, "aclose"):
                 await pieces.aclose()
 
-    def _begin_span(self, request: ModelRequest, *, stream: bool) -> "Span":
-        from opentelemetry.trace import SpanKind  # noqa: PLC0415 - as above
-
+    def _begin_span(self, request: ModelRequest, *, stream: bool) -> Span:
         origin = self.origin
         attributes: dict[str, str | int | bool] = {
             "gen_ai.operation.name": "chat",
@@ -104,7 +82,7 @@ class _TracedModel:
         return span
 
 
-def _describe_response(span: "Span", response: ModelResponse) -> None:
+def _describe_response(span: Span, response: ModelResponse) -> None:
     span.set_attribute("gen_ai.response.finish_reasons", [_FINISH.get(response.stop, response.stop)])
     span.set_attributes(usage_attributes(response.usage))
     if response.response_id:

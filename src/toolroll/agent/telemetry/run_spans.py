@@ -1,18 +1,28 @@
-"""The spans of one run: `invoke_agent`, and in it `execute_tool NAME` for each call; those of sub-agents in theirs."""
+"""The spans of one run: `invoke_agent`, and in it `execute_tool NAME` for each call; those of sub-agents in theirs.
+
+Loaded only where somebody traces.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from toolroll.agent.telemetry.model_spans import usage_attributes
-from toolroll.agent.telemetry.tracer import PROVIDERS, current_tracer, error_type, is_captured, mark_failed, safe_text
+from opentelemetry import context
+from opentelemetry.trace import Span, Tracer, set_span_in_context, use_span
+
+from toolroll.agent.telemetry.attributes import (
+    PROVIDERS,
+    error_type,
+    is_captured,
+    mark_failed,
+    safe_text,
+    usage_attributes,
+)
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.safe.secrets.redact import redact_line
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer
-
     from toolroll.agent.loop.state import RunState
 
 
@@ -22,22 +32,17 @@ _NAME_CHARACTERS: Final = 200
 class Spans:
     """The calls of a run that are going on, each with its span."""
 
-    def __init__(self, tracer: "Tracer") -> None:
+    def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
         self._open: dict[str, tuple[Span, Any]] = {}
 
     def begin(self, call: ToolCall) -> None:
         """Begin the span of a call: what happens in its task belongs to it."""
-        from opentelemetry import context  # noqa: PLC0415 - here it is imported already
-        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - as above
-
         span = self._start_span(call)
         self._open[call.id] = (span, context.attach(set_span_in_context(span)))
 
     def end(self, call: ToolCall, result: ToolResult) -> None:
         """End the span of a call; one that never ran gets a span without length."""
-        from opentelemetry import context  # noqa: PLC0415 - as above
-
         known = self._open.pop(call.id, None)
         span, token = (self._start_span(call), None) if known is None else known
         if token is not None:
@@ -55,7 +60,7 @@ class Spans:
             span.end()
         self._open.clear()
 
-    def _start_span(self, call: ToolCall) -> "Span":
+    def _start_span(self, call: ToolCall) -> Span:
         # The model wrote both, also names that no tool has.
         name = redact_line(call.name, _NAME_CHARACTERS)
         attributes = {
@@ -71,14 +76,8 @@ class Spans:
 
 
 @contextmanager
-def trace_run(state: "RunState") -> Iterator[None]:
-    """Make the run a span inside, where somebody traces."""
-    tracer = current_tracer()
-    if tracer is None:
-        yield
-        return
-    from opentelemetry.trace import use_span  # noqa: PLC0415 - here it is imported already
-
+def open_run_span(state: "RunState", tracer: Tracer) -> Iterator[None]:
+    """Make the run a span, and its calls spans inside."""
     origin = state.setup.model.origin
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
@@ -101,7 +100,7 @@ def trace_run(state: "RunState") -> Iterator[None]:
         span.end()
 
 
-def _sum_up(span: "Span", state: "RunState") -> None:
+def _sum_up(span: Span, state: "RunState") -> None:
     result = state.result
     assert result is not None  # every end of a run, good or bad, leaves one
     span.set_attributes({"toolroll.run.stop_reason": result.stop_reason, "toolroll.run.steps": len(result.steps)})

@@ -1,38 +1,20 @@
-"""The tracer of the application, if it has configured one, and the text of messages as span attributes.
+"""The tracer of the application, if it has configured one: its runs and requests become spans.
 
-Without a configured provider this costs one lookup in a table (S42). Messages are attached only where the application
-sets OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, and known secrets are removed from them first.
+Without a configured provider this costs one lookup in a table (S42).
 """
 
-import os
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from toolroll._version import __version__
-from toolroll.home.keys import known_secrets
-from toolroll.kernel.data.messages import (
-    AssistantMessage,
-    CallBlock,
-    Message,
-    Part,
-    ReasoningBlock,
-    TextBlock,
-    TextPart,
-    ToolMessage,
-    UserMessage,
-)
-from toolroll.kernel.data.serialize import dump_json
-from toolroll.safe.secrets.redact import redact
+from toolroll.lazy import load
+from toolroll.models.model import Model
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer
+    from opentelemetry.trace import Tracer
 
-
-PROVIDERS: Final = {"anthropic": "anthropic", "openai": "openai", "chat": "openai_compatible"}
-"""`gen_ai.provider.name` by wire; the last is none of the well-known ones, as anybody may be behind it."""
-VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-_YES: Final = {"true", "1", "span_only", "span_and_event"}
+    from toolroll.agent.loop.state import RunState
 
 
 def current_tracer() -> "Tracer | None":
@@ -50,66 +32,19 @@ def current_tracer() -> "Tracer | None":
     return tracer
 
 
-def mark_failed(span: "Span", kind: str) -> None:
-    """Say that what the span is about failed: by kind, without a message, as those quote what a model or tool said."""
-    from opentelemetry.trace import StatusCode  # noqa: PLC0415 - here it is imported already
-
-    span.set_attribute("error.type", kind)
-    span.set_status(StatusCode.ERROR)
-
-
-def error_type(error: BaseException) -> str:
-    """Return `error.type` of an exception: its stable code, or its class."""
-    code = getattr(error, "code", None)
-    return code if isinstance(code, str) else type(error).__qualname__
+def trace_model(model: Model) -> Model:
+    """Return the model, each request of which is a span where somebody traces; else the model itself."""
+    tracer = current_tracer()
+    if tracer is None:
+        return model
+    traced: Model = load("toolroll.agent.telemetry.model_spans:TracedModel")(model, tracer)
+    return traced
 
 
-def is_captured() -> bool:
-    """Return whether the application wants to see what was said."""
-    return os.environ.get(VARIABLE, "").strip().casefold() in _YES
-
-
-def safe_text(text: str) -> str:
-    """Return the text without secrets."""
-    return redact(text, known=known_secrets(os.environ))
-
-
-def messages_json(messages: Iterable[Message]) -> str:
-    """Return messages as the conventions write them: a role and parts each."""
-    return safe_text(dump_json([_message(one) for one in messages]))
-
-
-def system_json(text: str) -> str:
-    """Return what the model is told before all else."""
-    return safe_text(dump_json([{"type": "text", "content": text}]))
-
-
-def _message(message: Message) -> dict[str, object]:
-    if isinstance(message, UserMessage):
-        return {"role": "user", "parts": [_part(part) for part in message.content]}
-    if isinstance(message, AssistantMessage):
-        return {"role": "assistant", "parts": [one for block in message.blocks if (one := _block(block))]}
-    return {"role": "tool", "parts": [_result(result) for result in message.results]}
-
-
-def _block(block: object) -> dict[str, object] | None:
-    match block:
-        case TextBlock(text=text):
-            return {"type": "text", "content": text}
-        case ReasoningBlock(text=text):
-            return {"type": "reasoning", "content": text}
-        case CallBlock(call=call):
-            return {"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}
-        case _:
-            return None  # what a provider did on its own side has no neutral form there
-
-
-def _part(part: Part) -> dict[str, object]:
-    if isinstance(part, TextPart):
-        return {"type": "text", "content": part.text}
-    return {"type": part.type, "mime_type": part.media_type, "bytes": len(part.data)}
-
-
-def _result(result: ToolMessage) -> dict[str, object]:
-    content = result.content if isinstance(result.content, str) else [_part(part) for part in result.content]
-    return {"type": "tool_call_response", "id": result.call_id, "response": content}
+def trace_run(state: "RunState") -> AbstractContextManager[None]:
+    """Make the run a span inside, where somebody traces."""
+    tracer = current_tracer()
+    if tracer is None:
+        return nullcontext()
+    span: AbstractContextManager[None] = load("toolroll.agent.telemetry.run_spans:open_run_span")(state, tracer)
+    return span

@@ -11,11 +11,11 @@ from toolroll.apps.project import Project, show_instructions_note
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.cli.driver import RunDriver, read_prompt
-from toolroll.cli.lazy import load
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
 from toolroll.errors import UsageError
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.lazy import load
 
 
 def run_code(
@@ -33,9 +33,7 @@ def run_code(
     if queue and (prompt is None or yes):
         raise UsageError("--queue needs a PROMPT, and no --yes: what the job asks is answered with 'toolroll jobs'.")
     if prompt is None:
-        from toolroll.cli.chat.input import check_terminal  # noqa: PLC0415 - rich: only for a chat
-
-        check_terminal(session, what="PROMPT", more=" ('-' reads it from stdin)")
+        load("toolroll.cli.chat.input:check_terminal")(session, what="PROMPT", more=" ('-' reads it from stdin)")
     surface = terminal_surface(stdin_is_taken=prompt == "-")
     flags = {"model": model, "code.max_steps": max_steps}
     with Project.open((root or Path.cwd()).resolve(), os.environ, flags=flags) as project:
@@ -55,13 +53,13 @@ def run_code(
             kind="code",
             yes=yes,
         )
+        code: int
         if queue:
-            code: int = load("toolroll.cli.actions.queue:queue_code")(session, spec, read_prompt(prompt or ""))
+            code = load("toolroll.cli.actions.queue:queue_code")(session, spec, read_prompt(prompt or ""))
             return code
         if prompt is None:
-            from toolroll.cli.chat.code import chat_about_code  # noqa: PLC0415 - as above
-
-            return chat_about_code(session, spec, project, surface)
+            code = load("toolroll.cli.chat.code:chat_about_code")(session, spec, project, surface)
+            return code
         return _answer(session, spec, read_prompt(prompt), project, surface, stdin_is_taken=prompt == "-")
 
 

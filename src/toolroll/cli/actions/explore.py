@@ -19,6 +19,7 @@ from toolroll.cli.session import DONE, INTERRUPTED, Session
 from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.errors import FileTooLarge, ModelError, UsageError
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.lazy import load
 from toolroll.packs.research.exploration import ExplorationResult, Job, explore
 from toolroll.packs.research.ideas import find_idea
 from toolroll.packs.research.source import MAX_STORED_BYTES, ResearchSource
@@ -58,9 +59,7 @@ def run_explore(
     if is_queued and (idea is None) == (ideas_file is None):
         raise UsageError("Name one IDEA to queue, or a --file of ideas.")
     if idea is None and not is_queued:
-        from toolroll.cli.chat.input import check_terminal  # noqa: PLC0415 - rich: only for a chat
-
-        check_terminal(session, what="IDEA")
+        load("toolroll.cli.chat.input:check_terminal")(session, what="IDEA")
     if update and continue_from is not None:
         raise UsageError("--update and --continue-from exclude each other. Choose one of them.")
     options = ExploreOptions(
@@ -79,9 +78,8 @@ def run_explore(
     if is_queued:
         return queue_ideas(session, options, ideas_file, yes=yes, priority=priority)
     if idea is None:
-        from toolroll.cli.chat.explore import chat_about_ideas  # noqa: PLC0415 - rich: only for a chat
-
-        return chat_about_ideas(session, options, yes=yes)
+        code: int = load("toolroll.cli.chat.explore:chat_about_ideas")(session, options, yes=yes)
+        return code
     return run_exploration(session, options, yes=yes)
 
 

@@ -1,17 +1,10 @@
 """`ghostpen REQUEST`, which is `toolroll write REQUEST`: a post in a person's own voice."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import click
 
 from toolroll.cli.ghostpen.commands import model_option, place_options
-from toolroll.cli.lazy import lazily
+from toolroll.cli.lazy import body, lazily
 from toolroll.cli.options import QuotedCommand, event_options
-from toolroll.cli.session import Session
-
-if TYPE_CHECKING:
-    from toolroll.packs.writing.posts.platforms import Platform
 
 
 def _two_names(
@@ -52,20 +45,8 @@ def _two_names(
 @place_options
 @event_options
 @click.pass_obj
-def write(
-    session: Session,
-    request: str | None,
-    *,
-    profile: str | None,
-    mix: tuple[str, str] | None,
-    platform: "Platform | None",
-    notion: str | None,
-    model: str | None,
-    yes: bool,
-    demo: bool,
-    data: Path | None,
-    lang: str | None,
-) -> int:
+@body("toolroll.cli.ghostpen.write_post:run_write")
+def write() -> None:
     """Write a post about REQUEST in your own voice; without one you are asked.
 
     A draft is checked against your profile and shown. Say what should be different, in your own words, until it is
@@ -82,18 +63,3 @@ def write(
       ghostpen 'AI in hiring, with figures' --mix default competitor-alex
       ghostpen -- stats          a request that is the name of a command
     """
-    from toolroll.cli.ghostpen.context import CommandContext, translate_errors  # noqa: PLC0415 - as above
-
-    session.set_up_logging()
-    if demo:
-        from toolroll.cli.ghostpen.demo import play_demo  # noqa: PLC0415 - as above
-
-        return play_demo(session, lang=lang)
-    from toolroll.cli.ghostpen.write_post import WriteOptions, write_post  # noqa: PLC0415 - as above
-
-    context = CommandContext.open(session, data=data, lang=lang, yes=yes)
-    with translate_errors(context.lang):
-        wanted = WriteOptions(
-            request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model, lang=lang
-        )
-    return write_post(context, wanted)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import cast
 
 from toolroll.agent.events import CallFinished, CallStarted, Event
@@ -18,11 +19,12 @@ from toolroll.cli.driver import Interrupts
 from toolroll.cli.ghostpen.context import CommandContext, choose_model, translate_errors
 from toolroll.cli.ghostpen.person import AbsentPerson, TerminalPerson, WritingApprover
 from toolroll.cli.ghostpen.render import JsonRenderer, ProgressRenderer, outcome_fields
-from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
+from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.consent import Outflow
+from toolroll.lazy import load
 from toolroll.models.model import Model
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.profiles.mix import Style, load_style
@@ -50,6 +52,31 @@ class WriteOptions:
     def profiles(self) -> tuple[str, ...]:
         """Return the profiles to write by, the base first."""
         return self.mix or (self.profile or DEFAULT,)
+
+
+def run_write(
+    session: Session,
+    request: str | None,
+    *,
+    profile: str | None,
+    mix: tuple[str, str] | None,
+    platform: Platform | None,
+    notion: str | None,
+    model: str | None,
+    yes: bool,
+    demo: bool,
+    data: Path | None,
+    lang: str | None,
+) -> int:
+    """Write a post, or show how one is written; return the exit code."""
+    session.set_up_logging()
+    if demo:
+        code: int = load("toolroll.cli.ghostpen.demo:play_demo")(session, lang=lang)
+        return code
+    options = WriteOptions(
+        request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model, lang=lang
+    )
+    return write_post(CommandContext.open(session, data=data, lang=lang, yes=yes), options)
 
 
 def write_post(context: CommandContext, options: WriteOptions) -> int:

@@ -143,6 +143,10 @@ async def read_research(
     return {**answer, "note": READ_BEFORE} if is_known else answer
 
 
+TOOLS: Final = (read_research,)
+"""The tools of the pack."""
+
+
 def describe_failure(error: ToolrollError) -> ReadFailure:
     """Describe an error for the model: its kind, and a message that does not change."""
     match error:

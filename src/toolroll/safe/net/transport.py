@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import httpcore2
+import httpx2
+
 from toolroll.safe.limits import KEEPALIVE_S
 from toolroll.safe.net.urls import Destination, Resolver, check_url, resolve, system_resolver
 
 if TYPE_CHECKING:
     import ssl
-
-    import httpcore2
-    import httpx2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,62 +44,57 @@ def guarded_transport(
     allow_hosts: frozenset[str] = frozenset(),
     resolver: Resolver = system_resolver,
     ssl_context: "ssl.SSLContext | None" = None,
-    network: "httpcore2.AsyncNetworkBackend | None" = None,
-) -> "httpx2.AsyncHTTPTransport":
+    network: httpcore2.AsyncNetworkBackend | None = None,
+) -> httpx2.AsyncHTTPTransport:
     """Make a transport for `httpx2.AsyncClient` that raises UrlRefused instead of leaving the public internet.
 
     Proxies of the environment are not used: a proxy would look the name up again, and reach what it likes. Redirects
     are the client's to follow; each one is judged like the first request. `network` opens the sockets, to addresses.
     """
-    import httpcore2  # noqa: PLC0415 - 160 ms that a run without network never needs
-    import httpx2  # noqa: PLC0415 - as above
-
     guard = _Guard(schemes=schemes, allow_hosts=allow_hosts, resolver=resolver)
     pool = httpcore2.AsyncConnectionPool(
         ssl_context=ssl_context or httpx2.create_ssl_context(trust_env=False),
         keepalive_expiry=KEEPALIVE_S,
-        network_backend=_guarded_backend(guard, network or httpcore2.AnyIOBackend()),
+        network_backend=_GuardedBackend(guard, network or httpcore2.AnyIOBackend()),
     )
 
-    class GuardedTransport(httpx2.AsyncHTTPTransport):
-        def __init__(self) -> None:
-            self._pool = pool
-
-        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-            guard.check(str(request.url))
-            return await super().handle_async_request(request)
-
-    return GuardedTransport()
+    return _GuardedTransport(guard, pool)
 
 
-def _guarded_backend(guard: _Guard, network: "httpcore2.AsyncNetworkBackend") -> "httpcore2.AsyncNetworkBackend":
-    import httpcore2  # noqa: PLC0415 - 160 ms that a run without network never needs
+class _GuardedTransport(httpx2.AsyncHTTPTransport):
+    def __init__(self, guard: _Guard, pool: httpcore2.AsyncConnectionPool) -> None:
+        self._guard, self._pool = guard, pool
 
-    # Nothing else is implemented: socket files stay out of reach.
-    class GuardedBackend(httpcore2.AsyncNetworkBackend):
-        async def connect_tcp(
-            self,
-            host: str,
-            port: int,
-            timeout: float | None = None,  # noqa: ASYNC109 -- the signature is httpcore2's
-            local_address: str | None = None,
-            socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-        ) -> httpcore2.AsyncNetworkStream:
-            destination = await guard.destination(host, port)
-            return await _dial(network, destination, timeout, local_address, socket_options)
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._guard.check(str(request.url))
+        return await super().handle_async_request(request)
 
-    return GuardedBackend()
+
+class _GuardedBackend(httpcore2.AsyncNetworkBackend):
+    """Opens sockets to addresses that were judged. Nothing else is implemented: socket files stay out of reach."""
+
+    def __init__(self, guard: _Guard, network: httpcore2.AsyncNetworkBackend) -> None:
+        self._guard, self._network = guard, network
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 -- the signature is httpcore2's
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        destination = await self._guard.destination(host, port)
+        return await _dial(self._network, destination, timeout, local_address, socket_options)
 
 
 async def _dial(
-    network: "httpcore2.AsyncNetworkBackend",
+    network: httpcore2.AsyncNetworkBackend,
     destination: Destination,
     timeout_s: float | None,
     local_address: str | None,
-    socket_options: "Iterable[httpcore2.SOCKET_OPTION] | None",
-) -> "httpcore2.AsyncNetworkStream":
-    import httpcore2  # noqa: PLC0415 - 160 ms that a run without network never needs
-
+    socket_options: Iterable[httpcore2.SOCKET_OPTION] | None,
+) -> httpcore2.AsyncNetworkStream:
     deadline = None if timeout_s is None else monotonic() + timeout_s
     *others, last = destination.addresses
     for tried, address in enumerate(others):
