@@ -17,8 +17,8 @@ from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
 from toolroll.models.model import Wire
 from toolroll.models.openai.model import OpenAIModel
+from toolroll.models.reply import Reply
 from toolroll.models.small import SmallModel
-from toolroll.models.transport import Reply
 
 FuzzWire: TypeAlias = Literal["anthropic", "openai", "chat", "small"]
 FUZZ_WIRES: tuple[FuzzWire, ...] = ("anthropic", "openai", "chat", "small")

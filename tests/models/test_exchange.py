@@ -17,6 +17,7 @@ from tests.support.model_server import KEY, ModelServer
 from toolroll.errors import AnswerTooLarge, ModelError, ModelTimeout, NetworkFailed, ProviderFailed, RequestRefused
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Message, TextPart
 from toolroll.models.chat.model import ChatModel
+from toolroll.models.connections import Connections
 from toolroll.models.exchange import WireModel
 from toolroll.models.model import ModelRequest, Timeouts, WebSearch, Wire
 from toolroll.models.transport import HttpTransport
@@ -341,7 +342,8 @@ async def test_connections_are_kept() -> None:
             await ask(model, stream=stream)
         transport = model._transport
         assert isinstance(transport, HttpTransport)
-        send: Any = (await transport._line()).send  # of the transport of httpx2; there is no public way to see its connections
+        assert transport._connections is not None
+        send: Any = (await transport._connections._line()).send  # of httpx2: there is no public way to see its connections
         assert len(send.__self__._pool.connections) == 1
 
 
@@ -361,15 +363,15 @@ def test_one_model_serves_several_event_loops() -> None:
 
 
 def test_each_event_loop_has_connections_of_its_own() -> None:
-    transport = HttpTransport("http://127.0.0.1:1")
+    connections = Connections("http://127.0.0.1:1", timeouts_s={"connect": 1.0}, is_local=True)
 
     async def line() -> object:
-        assert await transport._line() is await transport._line()
-        return await transport._line()
+        assert await connections._line() is await connections._line()
+        return await connections._line()
 
     first, second = asyncio.run(line()), asyncio.run(line())
     assert first is not second
-    assert len(transport._lines) == 1  # that of the loop that has ended is forgotten
+    assert len(connections._lines) == 1  # that of the loop that has ended is forgotten
 
 
 async def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

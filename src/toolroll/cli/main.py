@@ -114,7 +114,7 @@ def run(arguments: list[str], session: Session, program: click.Command | None = 
         )
     except Exception as error:  # noqa: BLE001 - the outermost handler: nothing gets past it untold
         if session.debug:
-            _print_traceback()
+            sys.__excepthook__(*sys.exc_info())
         return report_error(error, session)
     except KeyboardInterrupt:
         return report_error(click.Abort(), session)
@@ -214,9 +214,3 @@ def _text_columns() -> int:
 def _colour() -> bool | None:
     """False where colours are not wanted; None leaves it to whether there is a terminal."""
     return False if os.environ.get("NO_COLOR") else None
-
-
-def _print_traceback() -> None:
-    import traceback  # noqa: PLC0415 - only after an error
-
-    traceback.print_exc()

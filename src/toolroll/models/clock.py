@@ -19,10 +19,9 @@ from toolroll.messages import (
     Template,
 )
 from toolroll.models.model import ModelWait, OnWait, Timeouts
-from toolroll.models.transport import running_loop
 
 if TYPE_CHECKING:
-    from asyncio import TimerHandle
+    from asyncio import AbstractEventLoop, TimerHandle
 
 T = TypeVar("T")
 
@@ -167,3 +166,10 @@ class AnswerClock:
             self._tell_after_s *= 2
             self._on_wait(ModelWait(waited_s=waited_s, limit_s=self._next_limit()[1] - self._content_s))
         self._set_timer()
+
+
+def running_loop() -> "AbstractEventLoop":
+    """Return the event loop that this code runs in."""
+    from asyncio import get_running_loop  # noqa: PLC0415 - five interpreter starts; whoever gets here has paid them
+
+    return get_running_loop()

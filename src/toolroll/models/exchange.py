@@ -23,9 +23,10 @@ from toolroll.models.model import (
     Timeouts,
     Wire,
 )
+from toolroll.models.reply import MAX_BODY_BYTES, Reply
 from toolroll.models.settings import ModelSettings, SettingRules, check_by_rules, refuse_setting
 from toolroll.models.shape import MAX_BLOCKS, read_json, without_infinities
-from toolroll.models.transport import MAX_BODY_BYTES, Reply, Transport
+from toolroll.models.transport import Transport
 from toolroll.models.wire_json import Json, RequestBytes, same_head
 from toolroll.safe.secrets.redact import redact_shown
 

@@ -16,8 +16,10 @@ from typing import Any, Final
 from toolroll.errors import ProviderFailed, UsageError
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.request import ChatOptions
+from toolroll.models.clock import running_loop
+from toolroll.models.reply import Reply
 from toolroll.models.small import SmallModel
-from toolroll.models.transport import HttpTransport, Reply, running_loop
+from toolroll.models.transport import HttpTransport
 from toolroll.safe.paths.os_errors import os_errors
 
 _MAGIC: Final = b"GGUF"

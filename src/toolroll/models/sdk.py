@@ -15,9 +15,10 @@ from typing import Any, Final
 import httpx2
 
 from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, UsageError
+from toolroll.models.connections import http_failures
 from toolroll.models.event_stream import AMAZON_CONTENT_TYPE, decode_amazon_frames
+from toolroll.models.reply import Reply
 from toolroll.models.shape import read_json
-from toolroll.models.transport import Reply, http_failures
 from toolroll.safe.secrets.redact import redact_line
 
 _SDKS: Final = ("anthropic", "openai")

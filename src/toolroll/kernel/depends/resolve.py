@@ -7,7 +7,7 @@ instead of waiting for ever.
 
 import inspect
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
@@ -119,11 +119,11 @@ class ValueStore:
         making, outer = self._making.get(identity), _outer_making()
         if making is None:
             making = _Making(dependency, context, asyncio.get_running_loop().create_future())
-            work: Coroutine[Any, Any, None] = self._make(identity, making)
+            work: Awaitable[None] = self._make(identity, making)
         else:
             _refuse_cycle(outer, making)
             # A maker that failed raises in its own call; one that was cancelled leaves the work to the next.
-            work = _wait_for(making)
+            work = asyncio.shield(making.ended)
         waits = [] if outer is None else outer.waits
         waits.append(making)
         try:
@@ -164,12 +164,6 @@ class ValueStore:
         if value is _ENDED:
             raise DependencyError(f"Provider {steps.name} ended without a yield. Yield the value once.")
         return value
-
-
-async def _wait_for(making: _Making) -> None:
-    import asyncio  # noqa: PLC0415 - as above
-
-    await asyncio.shield(making.ended)
 
 
 def _refuse_cycle(outer: _Making | None, wanted: _Making) -> None:

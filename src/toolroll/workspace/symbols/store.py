@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from toolroll.safe.sqlite import CacheDatabase, DatabaseDamaged, remove_database, transaction
+from toolroll.safe.sqlite import CacheDatabase, DatabaseDamaged, DatabaseRefused, remove_database, transaction
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 from toolroll.workspace.symbols.languages.registry import is_manifest
 from toolroll.workspace.symbols.symbol import Rows, Symbol, Value, read_binds, read_names, to_statement, to_symbol
@@ -236,9 +236,7 @@ def connect(path: Path | None) -> "sqlite3.Connection":
 
 def copy_database(old: "sqlite3.Connection", new: "sqlite3.Connection") -> None:
     """Copy what can still be read of an index that can no longer be written; nothing, where nothing can."""
-    import sqlite3  # noqa: PLC0415 - half an interpreter start, only where there is an index
-
-    with suppress(sqlite3.Error):
+    with suppress(DatabaseDamaged, DatabaseRefused), INDEX.errors(None):
         old.backup(new)
 
 

@@ -7,6 +7,7 @@ from toolroll.cli.render.records import format_records, record_fields
 from toolroll.cli.session import DONE, Session
 from toolroll.journal.journal import Recording
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.lazy import load
 
 
 def show_run(session: Session, run_id: str, *, context: bool) -> int:
@@ -17,9 +18,8 @@ def show_run(session: Session, run_id: str, *, context: bool) -> int:
 
     recording = read_run_log(work, os.environ)
     if context:
-        from toolroll.cli.render.context import show_context  # noqa: PLC0415 - the agent: only for its context
-
-        return show_context(session, recording)
+        code: int = load("toolroll.cli.render.context:show_context")(session, recording)
+        return code
     if session.json:
         records = [record_fields(number, record) for number, record in recording]
         fields = {"run_id": recording.run_id, "is_damaged": recording.is_damaged, "notes": list(recording.notes)}

@@ -4,6 +4,7 @@ Every request returns the JSON object of a good answer or raises ServiceFailed. 
 and nowhere else: redirects are not followed, and no message holds it.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -91,8 +92,6 @@ class NotionClient:
     @asynccontextmanager
     async def deadline(self) -> AsyncIterator[None]:
         """Bound everything inside together by `timeout_s`; after that, raise ServiceFailed."""
-        import asyncio  # noqa: PLC0415 - five interpreter starts, and whoever gets here runs a loop already
-
         try:
             async with asyncio.timeout(self.timeout_s):
                 yield

@@ -14,7 +14,6 @@ from toolroll.packs.writing.notion.blocks import PLAIN_CODE, Block, Mark, make_b
 from toolroll.packs.writing.notion.limits import split_rich, split_text
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
 
@@ -125,19 +124,14 @@ _BLANK: Final = re.compile(r"\n\s*\n")
 def from_markdown(markdown: str) -> list[Block]:
     """Return blocks of at most 100 texts, each of at most 2,000 characters. `limits.fit` does the rest."""
     text = replace_surrogates(markdown)
-    tokens = _parser().parse(text)
+    import markdown_it.tree  # noqa: PLC0415 - only who writes to Notion pays for it
+
+    parser = markdown_it.MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+    parser.enable("strikethrough").disable(["code", "lheading", "reference", "entity", "html_block"])
+    tokens = parser.parse(text)
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
         return _as_text(text)
-    from markdown_it.tree import SyntaxTreeNode  # noqa: PLC0415 - as below
-
-    return _convert_nodes(SyntaxTreeNode(tokens).children)
-
-
-def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - only who writes to Notion pays for it
-
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
-    return parser.enable("strikethrough").disable(["code", "lheading", "reference", "entity", "html_block"])
+    return _convert_nodes(markdown_it.tree.SyntaxTreeNode(tokens).children)
 
 
 def _as_text(text: str) -> list[Block]:

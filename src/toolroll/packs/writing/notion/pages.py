@@ -1,5 +1,6 @@
 """Pages of Notion: read whole, with all that is nested in them; and made, in as many requests as they need."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -108,8 +109,6 @@ class _Reading:
     """One page being read: how many blocks there are so far, and how many requests are on their way."""
 
     def __init__(self, client: NotionClient) -> None:
-        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
         self._client = client
         self._gate = asyncio.Semaphore(PARALLEL)
         self._count = 0
@@ -118,8 +117,6 @@ class _Reading:
         """Return the blocks inside a page or block, each with those inside of it."""
         if depth > MAX_READ_DEPTH:
             raise ServiceFailed(PAGE_TOO_DEEP(most=MAX_READ_DEPTH), status=200)
-        import asyncio  # noqa: PLC0415 - as above
-
         found = await self._all(block_id)
         try:
             async with asyncio.TaskGroup() as group:
@@ -189,8 +186,6 @@ class _Making:
         return PAGE_UNKNOWN(reason=error.message) if is_open else error.message
 
     async def _trash(self) -> bool:
-        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
         try:
             async with asyncio.timeout(CLEANUP_S):
                 await self._client.patch(f"pages/{self._page_id}", {"in_trash": True})
