@@ -97,7 +97,13 @@ def test_A44_any_conversation_comes_back_as_it_was(messages: list[Message]) -> N
 def test_A44_the_form_has_a_version_and_is_plain_json() -> None:
     stored = json.loads(dump_messages([UserMessage.of([ImagePart(data=b"\xff\x00", media_type="image/png")])]))
     part = {"data": "_wA=", "media_type": "image/png", "type": "image"}
-    assert {"version": VERSION, "messages": [{"content": [part], "pinned": False, "role": "user"}]} == stored
+    message = {"content": [part], "pinned": False, "is_summary": False, "role": "user"}
+    assert {"version": VERSION, "messages": [message]} == stored
+
+
+def test_A44_a_summary_keeps_its_mark() -> None:
+    message = UserMessage.of("s", is_summary=True)
+    assert (message,) == load_messages(dump_messages([message]))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ from toolroll import (
     WebSearch,
     tool,
 )
-from toolroll.agent.context.summary import OPENING
 from toolroll.agent.events import Event, Warned
 from toolroll.errors import AuthenticationFailed
 from toolroll.journal.records import StateSet
@@ -287,7 +286,7 @@ async def test_XL38_messages_that_are_handed_over(world: World, name: str) -> No
 
 
 async def test_XL38_the_summary_of_a_conversation(world: World) -> None:
-    summary = UserMessage.of(f"{OPENING}\n{ORDERS}")
+    summary = UserMessage.of(ORDERS, is_summary=True)
     result = await world.agent(ObedientModel(), consent=POST).run("Go on.", messages=[summary])
     assert (world.left, "needs_approval" in codes(result)) == ([], True)
 

@@ -14,6 +14,7 @@ from toolroll.journal.codec import LONG_CHARACTERS, Encoded, decode, encode
 from toolroll.journal.records import CallEnded, MessageAdded, Record, StateSet
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.data.messages import ToolMessage, UserMessage
+from toolroll.kernel.data.serialize import dump_json
 
 FORMAT_1 = Path(__file__).parent / "format-1.jsonl"
 FORMAT_2 = Path(__file__).parent / "format-2.jsonl"
@@ -43,6 +44,22 @@ def test_D1_a_long_text_is_stored_under_its_hash_once() -> None:
     encoded = encode(StateSet(name="n", value=[text, text, {"short": "x"}]))
     assert {content_hash(text): text.encode()} == encoded.contents
     assert len(encoded.body) < 400
+
+
+def test_D1_a_summary_of_a_time_without_a_mark_gets_one() -> None:
+    """Summaries of 0.1.0 are known by their first line alone; what they hold must not count as the person's words."""
+    opening = "[This is not from the user: the conversation before this point was replaced by a summary of it.]"
+    texts = [f"{opening}\n\n## Summary\ns", f"He wrote: {opening}", ""]
+    marks = []
+    for text in texts:
+        message = {"role": "user", "content": [{"type": "text", "text": text}], "pinned": False}
+        record = decode(dump_json({"kind": "said", "message": message}).encode(), nothing)
+        assert isinstance(record, MessageAdded)
+        assert isinstance(record.message, UserMessage)
+        marks.append(record.message.is_summary)
+    assert marks == [True, False, False]
+    for sample in (UserMessage(content=()), UserMessage.of("s", is_summary=True)):
+        assert MessageAdded(message=sample) == again(encode(MessageAdded(message=sample)))
 
 
 def test_D1_a_text_that_is_missing_is_refused() -> None:

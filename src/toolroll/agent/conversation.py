@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from typing_extensions import TypedDict
 
 from toolroll.errors import ConversationRefused
+from toolroll.journal.codec import mark_old_summary
 from toolroll.kernel.data.messages import Message
 
 VERSION: Final = 1
@@ -48,7 +49,7 @@ def load_messages(text: str | bytes) -> tuple[Message, ...]:
                 f"This conversation has format {version}, and this program reads formats 1 to {VERSION}. "
                 "Use a newer version of toolroll."
             )
-        return _adapter().validate_json(text)["messages"]
+        return tuple(map(mark_old_summary, _adapter().validate_json(text)["messages"]))
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, fault["loc"])) or "text"

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from toolroll.agent.context.summary import is_summary
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.labels import ALL_LABELS, NO_LABELS, UNTRUSTED, Labels, collect_labels
 from toolroll.kernel.data.messages import (
@@ -28,7 +27,7 @@ def labels_of_message(message: Message, tools: Toolset) -> Labels:
     """
     match message:
         case UserMessage():
-            return ALL_LABELS if is_summary(message) else NO_LABELS
+            return ALL_LABELS if message.is_summary else NO_LABELS
         case AssistantMessage():
             return ALL_LABELS if message.text.strip() else labels_of_turn(message)
         case ToolResults():
@@ -58,7 +57,7 @@ def private_texts(message: Message, tools: Toolset) -> Iterator[str]:
     """Yield the texts in a message that are private."""
     match message:
         case UserMessage():
-            if is_summary(message):
+            if message.is_summary:
                 yield from (part.text for part in message.content if isinstance(part, TextPart))
         case AssistantMessage():
             yield message.text

@@ -99,10 +99,10 @@ def parse_project_settings(content: bytes) -> SettingsFile:
     except ValidationError as error:
         raise _project_error(describe_fault(error)) from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number of 5,000 digits, too deep
-        raise _project_error(str(error)) from None
+        raise _project_error(f"{error}.") from None
     if file.model is not None and ":" in file.model and not file.model.startswith(_MODELS):
         raise _project_error(
-            f"model is '{quote_path(file.model)}'; a project may name models of {', '.join(_MODELS)} only"
+            f"model is '{quote_path(file.model)}'; a project may name models of {', '.join(_MODELS)} only."
         )
     return file
 
@@ -117,7 +117,7 @@ def describe_settings(file: SettingsFile) -> str:
 def _check_name(name: str) -> None:
     if not any(name == one or (one.endswith(".") and name.startswith(one)) for one in _MAY_SET):
         may = ", ".join(one.rstrip(".") for one in _MAY_SET)
-        raise _project_error(f"'{quote_path(name)}' is not for a project to set. It may set: {may}")
+        raise _project_error(f"'{quote_path(name)}' is not for a project to set. It may set: {may}.")
 
 
 def _setting_names(table: Mapping[str, Any], before: str = "") -> list[str]:
@@ -128,6 +128,6 @@ def _setting_names(table: Mapping[str, Any], before: str = "") -> list[str]:
     return found
 
 
-def _project_error(why: str) -> UsageError:
-    told = f"The project's settings in '{PROJECT_SETTINGS}' cannot be used: {why.rstrip('.?')}."
+def _project_error(fault: str) -> UsageError:
+    told = f"The project's settings in '{PROJECT_SETTINGS}' cannot be used: {fault}"
     return UsageError(f"{told} Repair the file, or trust it no longer (toolroll trust remove {PROJECT_SETTINGS}).")

@@ -84,7 +84,7 @@ def read_user_file(path: Path) -> bytes | None:
         except OutsideRoot:
             raise UsageError(_LINK.format(path=quote_path(str(path)))) from None
         if mode & _OTHERS_CAN_WRITE:
-            raise settings_error(path, "other users can write to it. Look through it, then make it yours (chmod 600)")
+            raise settings_error(path, "other users can write to it. Look through it, then make it yours (chmod 600).")
         return root.read_bytes(SETTINGS_NAME, limit_bytes=MAX_SETTINGS_BYTES)
 
 

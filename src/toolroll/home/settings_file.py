@@ -147,5 +147,5 @@ def _read_text(path: Path) -> str:
         text = (read_user_file(path) or b"").decode()
         tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise settings_error(path, str(error)) from None
+        raise settings_error(path, f"{error}.") from None
     return text

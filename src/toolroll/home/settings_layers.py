@@ -60,30 +60,28 @@ def parse_settings(data: bytes, path: Path) -> SettingsFile:
     except ValidationError as error:
         raise settings_error(path, describe_fault(error)) from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number of 5,000 digits, too deep
-        raise settings_error(path, str(error)) from None
+        raise settings_error(path, f"{error}.") from None
 
 
 def describe_fault(error: ValidationError, *, called: str = "") -> str:
-    """Describe the first fault, without a full stop; `called` replaces the name of the setting."""
+    """Describe the first fault in a sentence; `called` replaces the name of the setting."""
     detail = error.errors(include_url=False)[0]
     name = called or quote_path(".".join(str(step) for step in detail["loc"]))
     if detail["type"] == "extra_forbidden":
         near = nearest_setting(name)
-        return f"there is no setting '{name}'{f'; did you mean {near}?' if near else ''}"
+        return f"there is no setting '{name}'{f'; did you mean {near}?' if near else '.'}"
     if detail["type"] == "value_error":
-        return f"{name}: {detail['ctx']['error']}".rstrip(".")
+        return f"{name}: {detail['ctx']['error']}"  # a sentence of ours
     known = _FAULTS.get(detail["type"])
     text = f"{name} {known.format_map(detail.get('ctx', {}))}" if known else f"{name}: {detail['msg']}"
     value = detail["input"]
     # Redacted: somebody may have put a key where a model or a number belongs.
-    return f"{text}; got '{quote_path(redact_shown(str(value)))}'" if isinstance(value, _SHOWN) else text
+    return f"{text}; got '{quote_path(redact_shown(str(value)))}'." if isinstance(value, _SHOWN) else f"{text}."
 
 
 def settings_error(path: Path, fault: str) -> UsageError:
-    """Return the error for a file that cannot be used; `fault` says why."""
-    text = fault.rstrip(".")
-    stop = "" if text.endswith("?") else "."
-    return UsageError(f"The settings in '{quote_path(str(path))}' cannot be used: {text}{stop} Repair the file.")
+    """Return the error for a file that cannot be used; `fault` is the sentence that says why."""
+    return UsageError(f"The settings in '{quote_path(str(path))}' cannot be used: {fault} Repair the file.")
 
 
 def read_variables(environment: Mapping[str, str]) -> Layer:
@@ -103,4 +101,4 @@ def check_value(one: Setting, value: object, *, called: str) -> object:
     try:
         return explicit_values(SettingsFile.model_validate(nest_values({one.name: value})))[one.name]
     except ValidationError as error:
-        raise UsageError(f"{describe_fault(error, called=called)}.") from None
+        raise UsageError(describe_fault(error, called=called)) from None

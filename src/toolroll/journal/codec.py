@@ -5,7 +5,7 @@ Long texts stand beside the record under their hash, so that what is said twice 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Annotated, Any, Final
 
@@ -14,14 +14,17 @@ from pydantic_core import from_json, to_json, to_jsonable_python
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.record_check import check_record
-from toolroll.journal.records import Record
+from toolroll.journal.records import MessageAdded, Record
 from toolroll.journal.redaction import without_secrets
 from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.data.messages import Message, TextPart, UserMessage
 
 LONG_CHARACTERS: Final = 2_048
 """From here on a text is stored by its hash: half of a page of SQLite, so that a row seldom needs more than one."""
 
 _NUL: Final = "\0"
+_OLD_OPENING: Final = "[This is not from the user: the conversation before this point was replaced by a summary of it.]"
+"""How summaries began before messages had `is_summary`; it stays as it is, whatever they begin with today."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,19 @@ def decode(body: bytes, content_of: Callable[[str], bytes]) -> Record:
         raise JournalRefused(f"A record of the run log cannot be read: {place}: {fault['msg']}.") from None
     except ValueError as error:
         raise JournalRefused(f"A record of the run log cannot be read: {error}.") from None
-    return record
+    return replace(record, message=mark_old_summary(record.message)) if isinstance(record, MessageAdded) else record
+
+
+def mark_old_summary(message: Message) -> Message:
+    """Return the message, marked if it is a summary of a time when only its opening line said so.
+
+    One that is taken for a summary wrongly, as somebody has quoted that line, is only trusted less.
+    """
+    if not isinstance(message, UserMessage) or message.is_summary or not message.content:
+        return message
+    first = message.content[0]
+    is_old = isinstance(first, TextPart) and first.text.startswith(_OLD_OPENING)
+    return replace(message, is_summary=True) if is_old else message
 
 
 def _map_texts(value: object, change: Callable[[str], str]) -> object:

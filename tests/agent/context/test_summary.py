@@ -8,11 +8,10 @@ from toolroll.agent.context.summary import (
     OPENING,
     Facts,
     ParsedSummary,
-    is_summary,
     parse_summary,
     render_summary,
 )
-from toolroll.agent.labels import labels_of_message
+from toolroll.agent.labels import labels_of_message, private_texts
 from toolroll.kernel.data.messages import UserMessage
 from toolroll.kernel.define.tool import Toolset
 
@@ -72,8 +71,7 @@ def test_A21_only_what_is_there_gets_a_heading() -> None:
 
 def test_A21_a_summary_that_another_run_goes_on_from_may_hold_anything() -> None:
     """Otherwise compacting would wash off what strangers wrote."""
-    summary = UserMessage.of(render_summary(ParsedSummary(decisions=(), summary="s"), Facts()))
-    assert is_summary(summary)
+    summary = UserMessage.of("s", is_summary=True)
     assert {"private", "untrusted"} == labels_of_message(summary, Toolset([]))
-    assert not is_summary(UserMessage(content=()))
+    assert list(private_texts(summary, Toolset([]))) == ["s"]
     assert frozenset() == labels_of_message(UserMessage.of("hello"), Toolset([]))

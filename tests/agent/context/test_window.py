@@ -212,7 +212,7 @@ def test_A21_a_summary_stands_for_the_beginning() -> None:
     trimmed(view)
     record = MessagesCompacted(through=5, summary="All of it.", pinned=(0,))
     view.compact(record, messages)
-    assert [messages[0], UserMessage.of("All of it."), *messages[5:]] == view.messages
+    assert [messages[0], UserMessage.of("All of it.", is_summary=True), *messages[5:]] == view.messages
     assert [view.is_summary(one) for one in view.messages] == [False, True, False, False]
     assert tuple(view.messages) == view.whole(messages)
     assert sum(map(tokens_of, view.messages)) == view.tokens
@@ -252,7 +252,7 @@ def test_A21_the_whole_has_all_outputs_again() -> None:
     assert trimmed(view) == ["c1_0", "c2_0"]
     assert tuple(messages) == view.whole(messages)
     view.compact(MessagesCompacted(through=3, summary="s"), messages)
-    assert (UserMessage.of("s"), *messages[3:]) == view.whole(messages)
+    assert (UserMessage.of("s", is_summary=True), *messages[3:]) == view.whole(messages)
 
 
 def test_A21_without_a_turn_of_the_model_there_is_no_last_one() -> None:

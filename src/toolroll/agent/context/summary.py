@@ -17,7 +17,6 @@ from toolroll.kernel.data.messages import (
     ToolCall,
     ToolMessage,
     ToolResults,
-    UserMessage,
 )
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.outputs.cut import EXEMPT
@@ -99,12 +98,6 @@ def render_summary(written: ParsedSummary, facts: Facts) -> str:
 
 def _list_lines(title: str, lines: Sequence[str]) -> str:
     return f"## {title}\n" + "".join(f"- {line}\n" for line in lines) if lines else ""
-
-
-def is_summary(message: UserMessage) -> bool:
-    """Return whether this message takes the place of an earlier conversation."""
-    first = message.content[0] if message.content else None
-    return isinstance(first, TextPart) and first.text.startswith(OPENING)
 
 
 def collect_facts(messages: Sequence[Message], kept: Mapping[str, object], late: Mapping[str, str]) -> Facts:

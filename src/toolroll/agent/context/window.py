@@ -96,7 +96,7 @@ class Window:
 
     def is_summary(self, message: Message) -> bool:
         """Return whether the message stands for what was compacted."""
-        return self.compacted is not None and message == UserMessage.of(self.compacted.summary)
+        return isinstance(message, UserMessage) and message.is_summary
 
     @property
     def outputs_tokens(self) -> int:
@@ -199,7 +199,7 @@ def _first_messages(
 ) -> list[Message]:
     """What stays, and the summary of the rest."""
     stays = [_trim_message(conversation[place], gone) for place in record.pinned]
-    summary = UserMessage.of(record.summary)
+    summary = UserMessage.of(record.summary, is_summary=True)
     # A request must not begin with the model's own words.
     return [summary, *stays] if stays and isinstance(stays[0], AssistantMessage) else [*stays, summary]
 

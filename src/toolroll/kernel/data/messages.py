@@ -163,17 +163,21 @@ AssistantBlock: TypeAlias = TextBlock | ReasoningBlock | CallBlock | ServerBlock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage:
-    """What a person (or the program in their name) says. What is `pinned` stays when the conversation is compacted."""
+    """What a person (or the program in their name) says. What is `pinned` stays when the conversation is compacted.
+
+    One with `is_summary` takes the place of an earlier conversation: a model wrote it.
+    """
 
     content: tuple[Part, ...]
     pinned: bool = False
+    is_summary: bool = False
     role: Literal["user"] = "user"
 
     @classmethod
-    def of(cls, content: "str | Sequence[Part]", *, pinned: bool = False) -> "UserMessage":
+    def of(cls, content: "str | Sequence[Part]", *, pinned: bool = False, is_summary: bool = False) -> "UserMessage":
         """Make a message from plain text or from parts."""
         parts = (TextPart(text=content),) if isinstance(content, str) else tuple(content)
-        return cls(content=parts, pinned=pinned)
+        return cls(content=parts, pinned=pinned, is_summary=is_summary)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

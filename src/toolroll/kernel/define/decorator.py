@@ -403,7 +403,9 @@ def _adapt_raw(name: str, schema: Mapping[str, object]) -> tuple[TypeAdapter[Any
 
 def pydantic_reason(error: Exception) -> str:
     """Return what pydantic says, without its advice: that is for models, not for tools."""
-    text = str(error).partition("\n\nFor further information")[0].partition(". Set `arbitrary_types_allowed")[0]
+    if getattr(error, "code", None) == "schema-for-unknown-type":
+        return "pydantic has no schema for it"
+    text: str = getattr(error, "message", None) or str(error)
     return " ".join(text.split())
 
 
