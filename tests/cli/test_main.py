@@ -10,6 +10,8 @@ from pathlib import Path
 
 import click
 import pytest
+from tests.support.model_script import Turn
+from tests.support.model_server import ModelServer
 from tests.support.programs import environment, run_toolroll, shared_starter, toolroll
 from tests.support.scene import commands
 from tests.support.terminal import TOOLS
@@ -116,6 +118,44 @@ def test_S6_starting_loads_nothing_heavy(tmp_path: Path) -> None:
 def test_S6_a_command_loads_what_it_needs(command: list[str], code: int, needed: set[str], tmp_path: Path) -> None:
     """No data base for what keeps nothing, no parsers where nothing is parsed, no HTTP where no model is asked."""
     assert loaded(command, ("httpx2", "rich", "sqlite3", "tree_sitter"), tmp_path) == (code, needed)
+
+
+READS_ONCE = """
+import os, sys
+from collections import Counter
+read = Counter()
+def watch(event, args):
+    if event == "open" and isinstance(args[0], str):
+        read[os.path.basename(args[0])] += 1
+sys.addaudithook(watch)
+from toolroll.cli.main import run
+from toolroll.cli.session import Session
+from toolroll.workspace.workspace import Workspace
+opened, make = [], Workspace.__init__
+def count(*args, **options):
+    opened.append(1)
+    make(*args, **options)
+Workspace.__init__ = count
+code = run(["code", "Hello.", "--model", "anthropic:some-model"], Session())
+print(code, read["settings.toml"], read["AGENTS.md"], len(opened), file=sys.stderr)
+"""
+
+
+def test_settings_instructions_and_the_workspace_are_read_once(tmp_path: Path) -> None:
+    (tmp_path / "home" / "config").mkdir(parents=True, mode=0o700)
+    (tmp_path / "home").chmod(0o700)
+    settings = tmp_path / "home" / "config" / "settings.toml"
+    settings.write_text("[code]\nmax_steps = 9\n")
+    settings.chmod(0o600)
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "AGENTS.md").write_text("Be brief.\n")
+    with ModelServer(lambda _: Turn("Hi.")) as server:
+        env = environment(tmp_path / "home", ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url)
+        done = subprocess.run(
+            [sys.executable, "-c", READS_ONCE], env=env, cwd=work, capture_output=True, text=True, check=True
+        )
+    assert (done.stdout, done.stderr.splitlines()[-1]) == ("Hi.\n", "0 1 1 1")
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

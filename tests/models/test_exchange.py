@@ -308,7 +308,7 @@ async def test_nobody_at_the_address(wire: Wire) -> None:
 
 
 async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolroll.models.transport.MAX_BODY_BYTES", 100)
+    monkeypatch.setattr("toolroll.models.reply.MAX_BODY_BYTES", 100)
     async with ModelServer([Turn("long " * 100)]) as server:
         with pytest.raises(AnswerTooLarge, match="more than 100 bytes"):
             await ask(server.model("chat"))

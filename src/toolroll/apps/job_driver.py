@@ -141,7 +141,7 @@ class JobDriver:
             async with open_source(options.place, self._environment) as source:
                 made = make_research_options(
                     options,
-                    model=connect_model(options.model, self._environment),
+                    model=connect_model(options.model, self._environment, settings=project.settings),
                     project=project,
                     surface=surface,
                     journal=self._journal,

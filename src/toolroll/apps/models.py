@@ -37,16 +37,19 @@ def choose_model(settings: Settings, *, alternative: Text = WITHOUT_MODEL) -> st
     return settings.model
 
 
-def connect_model(name: str, environment: Mapping[str, str]) -> Model:
-    """Return the model of that name: a script that is played, or one that is asked with the user's keys."""
+def connect_model(name: str, environment: Mapping[str, str], *, settings: Settings | None = None) -> Model:
+    """Return the model of that name: a script that is played, or one that is asked with the user's keys.
+
+    `settings` are those that were read already; without them, the user's are read.
+    """
     if name.startswith(PREFIX):
         return _open_script(Path(name.removeprefix(PREFIX)))
     try:
         parse_model(name)
     except UsageError as error:
         raise UsageError(MODEL_OR_SCRIPT(problem=error.message, prefix=PREFIX)) from None
-    settings = ConnectSettings(timeouts=_timeouts(read_settings(environment).timeouts))
-    return connect(name, environment=with_keys(environment), settings=settings)
+    timeouts = _timeouts((settings or read_settings(environment)).timeouts)
+    return connect(name, environment=with_keys(environment), settings=ConnectSettings(timeouts=timeouts))
 
 
 def _timeouts(settings: TimeoutSettings) -> Timeouts:

@@ -52,7 +52,7 @@ def make_options(
     """
     permissions = permissions_for(entries, surface, settings=project.settings, folder=spec.project_folder, yes=spec.yes)
     options: AgentOptions = {
-        "model": model or connect_model(spec.model, surface.environment),
+        "model": model or connect_model(spec.model, surface.environment, settings=project.settings),
         "tools": [entry.tool for entry in entries],
         "system": spec.system,
         "deps": project.deps,

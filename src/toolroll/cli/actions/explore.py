@@ -103,7 +103,7 @@ def run_exploration(
             async with open_source(place, os.environ) as source:
                 made = make_research_options(
                     chosen,
-                    model=connect_model(chosen.model, os.environ),
+                    model=connect_model(chosen.model, os.environ, settings=project.settings),
                     project=project,
                     surface=surface,
                     journal=journal,

@@ -47,7 +47,7 @@ class CodeChat:
 
     def __init__(self, spec: AgentSpec, project: Project, surface: Surface, journal: SqliteJournal) -> None:
         self._spec, self._project, self._surface, self._journal = spec, project, surface, journal
-        self._model = connect_model(spec.model, surface.environment)
+        self._model = connect_model(spec.model, surface.environment, settings=project.settings)
         self._conversation = Conversation()
 
     @property

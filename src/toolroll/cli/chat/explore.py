@@ -75,7 +75,7 @@ class ExploreChat:
     ) -> None:
         self._session, self._options, self._source = session, options, source
         self._project, self._journal, self._surface = project, journal, terminal_surface()
-        self._model = connect_model(options.model, os.environ)
+        self._model = connect_model(options.model, os.environ, settings=project.settings)
         self._conversation = Conversation()
         self._yes = yes
         self._consented: ResearchOptions = {"model": self._model}
