@@ -73,9 +73,9 @@ class _Language(click.Choice[str]):
 def place_options(command: F) -> F:
     """Add `--data` and `--lang`: where profiles are, and the language of messages."""
     folder = _Folder(path_type=Path, file_okay=False)
-    told = "The folder of profiles and posts; ./data if there is one, else a folder of yours."
+    told = "The folder of profiles and posts (default: ./data if it exists, else one in your home)."
     data = click.option("--data", type=folder, metavar="DIR", help=told)
-    spoken = click.option("--lang", type=_Language(), help="The language of messages; else the locale's.")
+    spoken = click.option("--lang", type=_Language(), help="The language of messages (default: that of your locale).")
     return data(spoken(command))
 
 
@@ -86,13 +86,13 @@ def yes_option(command: F) -> F:
 
 def model_option(command: F) -> F:
     """Add `--model`."""
-    told = "sonnet, openai:NAME, ollama:NAME, ...; TOOLROLL_MODEL if not given."
+    told = "sonnet, openai:NAME, ollama:NAME, ... (default: TOOLROLL_MODEL)."
     return click.option("--model", metavar="NAME", help=told)(command)
 
 
 def posts_options(command: F) -> F:
     """Add `--from` and `--notion`: what a profile is made of."""
-    told = "A file with a post, or with several and lines of --- between them. Can be repeated; '-' is stdin."
+    told = "A file with one post, or with several separated by lines of ---. Can be repeated; '-' reads stdin."
     files = click.option("--from", "files", multiple=True, metavar="FILE", shell_complete=_complete_files, help=told)
     pages = click.option("--notion", "pages", multiple=True, metavar="URL", help="A page of Notion (NOTION_TOKEN).")
     return files(pages(command))
@@ -100,7 +100,7 @@ def posts_options(command: F) -> F:
 
 @click.command()
 @posts_options
-@click.option("--name", default="default", show_default=True, metavar="NAME", help="What the profile is called.")
+@click.option("--name", default="default", show_default=True, metavar="NAME", help="The name of the profile.")
 @model_option
 @click.option("--sample", is_flag=True, help="Write a sample profile to try things out: no key, no posts.")
 @yes_option
@@ -119,11 +119,10 @@ def init(
     data: Path | None,
     lang: str | None,
 ) -> int:
-    """Make your style profile from posts of yours: a model looks at them, you correct it.
+    """Create your style profile from your posts: a model describes your style, and you correct it.
 
-    Without --from and --notion you are asked to paste them. What was found is shown in words; each correction builds on
-    the last, and nothing is written before your ok. A profile that is there already is replaced only after a yes, and
-    kept as a backup.
+    Without --from and --notion you are asked to paste posts. You can correct the description as often as you like;
+    nothing is written before you say ok. An existing profile is replaced only if you agree, and a backup is kept.
 
     \b
     Examples:
@@ -138,12 +137,12 @@ def init(
 
 @click.group()
 def profile() -> None:
-    """Make, list, show, edit, delete, export and import style profiles."""
+    """Create, list, show, edit, delete, export and import style profiles."""
 
 
-@profile.command(short_help="Make a further profile from posts.")
+@profile.command(short_help="Create another profile from posts.")
 @click.argument("name")
-@click.option("--reference", is_flag=True, help="Of somebody else: for techniques, never changed by feedback.")
+@click.option("--reference", is_flag=True, help="Somebody else's style, for its techniques; feedback never changes it.")
 @posts_options
 @model_option
 @yes_option
@@ -162,9 +161,9 @@ def create(
     data: Path | None,
     lang: str | None,
 ) -> int:
-    """Make the profile NAME as 'init' makes the default one.
+    """Create the profile NAME, in the same way as 'init' creates the default one.
 
-    NAME is small Latin letters, digits, and single dashes between, as in competitor-alex.
+    NAME has lower-case Latin letters, digits and single dashes, as in competitor-alex.
 
     \b
     Examples:
@@ -182,7 +181,7 @@ def create(
 @output_options
 @click.pass_obj
 def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
-    """List all profiles, the personal ones first; files that are none are reported.
+    """List all profiles, personal ones first. Files that are no valid profiles are reported.
 
     \b
     Example:
@@ -198,7 +197,7 @@ def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
 @output_options
 @click.pass_obj
 def show(session: Session, name: str, *, data: Path | None, lang: str | None) -> int:
-    """Show what the profile NAME says (default if not given); --json gives all of it.
+    """Describe the profile NAME (default: 'default') in words; --json shows every field.
 
     \b
     Example:
@@ -214,10 +213,10 @@ def show(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 @output_options
 @click.pass_obj
 def edit(session: Session, name: str, *, data: Path | None, lang: str | None) -> int:
-    """Change the profile NAME in $EDITOR (default if not given).
+    """Change the profile NAME (default: 'default') in $EDITOR.
 
-    What you leave is checked: every rule that it breaks is told, and you can go back to it. The version before is kept
-    as a backup. A damaged profile is opened as it is, to be repaired.
+    The profile is checked when you close the editor. If it breaks rules, you see which ones and can edit it again. The
+    previous version is kept as a backup. A damaged profile opens as it is, so that you can repair it.
 
     \b
     Example:
@@ -244,9 +243,11 @@ def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: s
     return _run(session, lambda context: _delete_profile(context, name), data=data, lang=lang, yes=yes)
 
 
-@profile.command(short_help="Write a profile to a file, to hand it on.")
+@profile.command(short_help="Write a profile to a file, to share it.")
 @click.argument("name", shell_complete=_complete_profiles)
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="A new file; stdout if not given.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE", help="A new file to write (default: stdout)."
+)
 @place_options
 @output_options
 @click.pass_obj
@@ -261,17 +262,17 @@ def export(session: Session, name: str, *, output: Path | None, data: Path | Non
     return _run(session, lambda context: _export_profile(context, name, output), data=data, lang=lang)
 
 
-@profile.command("import", short_help="Take in a profile from a file.")
+@profile.command("import", short_help="Import a profile from a file.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", metavar="NAME", help="Under another name than the one in the file.")
+@click.option("--name", metavar="NAME", help="Import it under this name instead of the one in the file.")
 @yes_option
 @place_options
 @output_options
 @click.pass_obj
 def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: Path | None, lang: str | None) -> int:
-    """Take in the profile in FILE, with its version and history, once it is found to be sound.
+    """Check the profile in FILE and import it, with its version and history.
 
-    A profile of that name is replaced only after a yes, and kept as a backup.
+    An existing profile of that name is replaced only if you agree, and a backup is kept.
 
     \b
     Example:
@@ -290,7 +291,7 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
     show_default=True,
     metavar="NAME",
     shell_complete=_complete_profiles,
-    help="What to compare with.",
+    help="The profile to compare with.",
 )
 @model_option
 @yes_option
@@ -309,8 +310,8 @@ def analyze(
 ) -> int:
     """Compare the posts in FILES with a profile, and propose changes.
 
-    Each change is shown as field, old and new, and made after a yes to it or to all. Where nobody can be asked they are
-    only shown. The version before is kept as a backup.
+    You see the field with its old and new value, and accept changes one by one or all at once. If nobody can be asked,
+    they are only shown. The previous version is kept as a backup.
 
     \b
     Examples:
@@ -338,10 +339,10 @@ def stats(session: Session, *, data: Path | None, lang: str | None) -> int:
 
 @click.group()
 def feedback() -> None:
-    """See what you said about drafts, by category, and forget it."""
+    """List the feedback you gave on drafts, by category, or delete it."""
 
 
-@feedback.command("list", short_help="List what was said, by category.")
+@feedback.command("list", short_help="List the feedback, by category.")
 @place_options
 @output_options
 @click.pass_obj
@@ -356,14 +357,14 @@ def list_said(session: Session, *, data: Path | None, lang: str | None) -> int:
     return _run(session, _list_feedback, data=data, lang=lang)
 
 
-@feedback.command(short_help="Forget a category, or all.")
+@feedback.command(short_help="Delete the feedback of a category, or all.")
 @click.argument("category", required=False, type=click.Choice(_CATEGORIES), metavar="[CATEGORY]")
 @yes_option
 @place_options
 @output_options
 @click.pass_obj
 def reset(session: Session, category: str | None, *, yes: bool, data: Path | None, lang: str | None) -> int:
-    """Forget the feedback of CATEGORY after asking, or all of it: counts and texts.
+    """Delete the feedback of CATEGORY, or all of it, after asking: counts and texts.
 
     \b
     Example:

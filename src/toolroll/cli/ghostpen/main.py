@@ -17,11 +17,13 @@ _ALMOST: Final = 0.85
 _PLACE: Final = "toolroll.cli.ghostpen.commands"
 _COMMANDS: Final = {
     "write": LazyCommand(place="toolroll.cli.ghostpen.write:write", summary="Write a post; 'write' can be left out."),
-    "init": LazyCommand(place=f"{_PLACE}:init", summary="Make your style profile from your posts."),
-    "profile": LazyCommand(place=f"{_PLACE}:profile", summary="Make, list, show, edit and remove profiles."),
+    "init": LazyCommand(place=f"{_PLACE}:init", summary="Create your style profile from your posts."),
+    "profile": LazyCommand(place=f"{_PLACE}:profile", summary="Create, list, show, edit and delete profiles."),
     "analyze": LazyCommand(place=f"{_PLACE}:analyze", summary="Compare posts with a profile; propose changes."),
-    "stats": LazyCommand(place=f"{_PLACE}:stats", summary="How many drafts you accepted, and your usual complaints."),
-    "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List and reset the feedback that was counted."),
+    "stats": LazyCommand(
+        place=f"{_PLACE}:stats", summary="Show accepted drafts, and your usual complaints."
+    ),
+    "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List or delete the feedback on drafts."),
     "completion": LazyCommand(
         place="toolroll.cli.commands.completion:ghostpen_completion", summary="Print completion for bash, zsh or fish."
     ),

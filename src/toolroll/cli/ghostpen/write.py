@@ -23,7 +23,7 @@ def _two_names(
     "--profile",
     metavar="NAME",
     shell_complete=lazily("toolroll.cli.actions.completion:complete_profiles"),
-    help="The style profile to write by; 'default' if not given.",
+    help="The style profile to follow (default: 'default').",
 )
 @click.option(
     "--mix",
@@ -36,12 +36,12 @@ def _two_names(
 @click.option(
     "--platform",
     type=click.Choice(["linkedin", "instagram", "x"]),
-    help="The platform; else the one that the request is for.",
+    help="The platform (default: the one that the request names).",
 )
 @click.option("--notion", metavar="URL", help="Write from this page of Notion (NOTION_TOKEN).")
 @model_option
 @click.option("--yes", is_flag=True, help="Save the first draft without asking.")
-@click.option("--demo", is_flag=True, help="See a post come about with a recorded model: no key, nothing is kept.")
+@click.option("--demo", is_flag=True, help="Watch a recorded model write a post: no key needed, nothing is saved.")
 @place_options
 @event_options
 @click.pass_obj
@@ -49,11 +49,11 @@ def _two_names(
 def write() -> None:
     """Write a post about REQUEST in your own voice; without one you are asked.
 
-    A draft is checked against your profile and shown. Say what should be different, in your own words, until it is
-    right: "ok", "save" or "зберігай" keeps it after one more yes, "exit" leaves. Feedback on style is counted, and
-    from the third time on a change of the profile is proposed.
+    Each draft is checked against your profile and shown. Say in your own words what to change, until it is right: "ok",
+    "save" or "зберігай" saves it after one more question, "exit" leaves. Feedback on style is counted; from the third
+    time on, ghostpen proposes to change the profile.
 
-    Where nobody can be asked, one draft goes to stdout and nothing is saved without --yes. With --json every event is
+    If nobody can be asked, one draft goes to stdout, and nothing is saved without --yes. With --json every event is
     a line {"index", "event", ...}, the last one run_finished.
 
     \b
