@@ -126,23 +126,14 @@ async def interrupted(self, *given, **named):
     return await real(self, *given, **named)
 SqliteJournal.{name} = interrupted
 """
-WHILE_LISTING = """
+WHILE_READING = """
 import os, signal
-import toolroll.cli.actions.runs.listing as command
-real = command.read_summaries
+import toolroll.cli.actions.{module} as command
+real = command.{name}
 def interrupted(*given, **named):
     os.kill(os.getpid(), signal.SIGINT)
     return real(*given, **named)
-command.read_summaries = interrupted
-"""
-WHILE_COUNTING = """
-import os, signal
-import toolroll.cli.actions.stats as command
-real = command.read_statistics
-def interrupted(*given, **named):
-    os.kill(os.getpid(), signal.SIGINT)
-    return real(*given, **named)
-command.read_statistics = interrupted
+command.{name} = interrupted
 """
 WHILE_PARSING = """
 import os, signal, threading
@@ -162,11 +153,11 @@ Index.cancel, command._tenths = cancel, lambda: tell
 @pytest.mark.parametrize(
     ("line", "before"),
     [
-        ("runs list", WHILE_LISTING),
+        ("runs list", WHILE_READING.format(module="runs.listing", name="read_summaries")),
         ("runs replay {run}", AT_ONCE.format(name="runs")),
         ("runs delete {run} --yes", AT_ONCE.format(name="runs")),
         ("runs export {run} --output x.html", AT_ONCE.format(name="read")),
-        ("stats", WHILE_COUNTING),
+        ("stats", WHILE_READING.format(module="stats", name="read_statistics")),
         ("index", WHILE_PARSING),
     ],
     ids=lambda value: value.split(" {")[0] if "import" not in value else "",
