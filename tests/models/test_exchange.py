@@ -343,7 +343,9 @@ async def test_connections_are_kept() -> None:
         transport = model._transport
         assert isinstance(transport, HttpTransport)
         assert transport._connections is not None
-        send: Any = (await transport._connections._line()).send  # of httpx2: there is no public way to see its connections
+        send: Any = (
+            await transport._connections._line()
+        ).send  # of httpx2: there is no public way to see its connections
         assert len(send.__self__._pool.connections) == 1
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from toolroll.apps.explore import ExploreOptions, check_token
 from toolroll.apps.jobs import open_jobs
 from toolroll.apps.project import ResearchPlace
-from toolroll.cli.lazy import load
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.errors import UsageError
 from toolroll.home.tokens import Scope, TokenBook
 from toolroll.kernel.call.context import utc_now
+from toolroll.lazy import load
 
 
 def serve_api(

@@ -20,9 +20,7 @@ _COMMANDS: Final = {
     "init": LazyCommand(place=f"{_PLACE}:init", summary="Create your style profile from your posts."),
     "profile": LazyCommand(place=f"{_PLACE}:profile", summary="Create, list, show, edit and delete profiles."),
     "analyze": LazyCommand(place=f"{_PLACE}:analyze", summary="Compare posts with a profile; propose changes."),
-    "stats": LazyCommand(
-        place=f"{_PLACE}:stats", summary="Show accepted drafts, and your usual complaints."
-    ),
+    "stats": LazyCommand(place=f"{_PLACE}:stats", summary="Show accepted drafts, and your usual complaints."),
     "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List or delete the feedback on drafts."),
     "completion": LazyCommand(
         place="toolroll.cli.commands.completion:ghostpen_completion", summary="Print completion for bash, zsh or fish."

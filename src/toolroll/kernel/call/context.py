@@ -210,8 +210,6 @@ class ToolContext:
         self.denied_paths: tuple[str, ...] = ()
         """Patterns of the rules that deny paths to this tool: it shows nothing of what they fit, named or not."""
         self.edited_arguments: str | None = None  # those of a person, as JSON, in the place of the model's
-        self.denied_paths: tuple[str, ...] = ()
-        """Patterns of the rules that deny paths to this tool: it shows nothing of what they fit, named or not."""
         self.has_unread_edit: bool = False  # of a person, which the tool has not looked at so far
         self._cancelled = False
         self._values: ValueStore | None = None
@@ -226,7 +224,7 @@ class ToolContext:
     def preview(self) -> Preview | None:
         """Return what a person or a rule allowed this call to change; with the person's text if they edited it."""
         if self.approved is not None:
-            self.has_unread_edit: bool = False
+            self.has_unread_edit = False
         return self.approved
 
     @preview.setter

@@ -8,7 +8,7 @@ follows none.
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from toolroll.safe.paths.attributes import lost_attributes, read_attributes
 from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries, look_up_entries
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
 from toolroll.safe.paths.open_file import OpenFile, open_regular
-from toolroll.safe.paths.os_errors import exists_error, file_error, kind_error, os_errors
+from toolroll.safe.paths.os_errors import exists_error, kind_error, os_errors
 from toolroll.safe.paths.walk import Spot
 
 Use = Literal["read", "write"]
