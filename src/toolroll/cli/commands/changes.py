@@ -15,7 +15,7 @@ _complete_runs: Final = lazily("toolroll.cli.actions.completion:complete_runs")
 
 def _revert_options(command: F) -> F:
     """Add the options that `undo` and `redo` share."""
-    text = "Only this file: its latest change, or its part of what else is named."
+    text = "Only this file: its latest change, or its part of CHANGE or --run."
     file = click.option("--file", "path", metavar="PATH", help=text)
     merge = click.option("--merge", is_flag=True, help="Keep later work in the same files where the two do not touch.")
     return root_option(file(merge(yes_option("Do it without asking.")(output_options(command)))))
@@ -46,7 +46,7 @@ def changes() -> None:
 @click.pass_obj
 @body("toolroll.cli.actions.changes:undo_change")
 def undo() -> None:
-    """Revert CHANGE, or without one the latest change or redo. Later work is never overwritten.
+    """Revert CHANGE (default: the latest change or redo). Later work is never overwritten.
 
     Lists what would happen, shows the diff, and asks. 'toolroll changes' lists the changes. The first 4 characters of
     an id are enough where no other id begins with them.
@@ -68,7 +68,7 @@ def undo() -> None:
 @click.pass_obj
 @body("toolroll.cli.actions.changes:redo_change")
 def redo() -> None:
-    """Make CHANGE again after it was undone, or without one what was undone last. Later work is never overwritten.
+    """Make the undone CHANGE again (default: the one undone last). Later work is never overwritten.
 
     \b
     Examples:

@@ -148,9 +148,9 @@ def reject() -> None:
 def worker() -> None:
     """Do the queued work. Several workers may share the queue.
 
-    SIGTERM or Ctrl-C ends it when its jobs are done; the second time at once: then another worker goes on with them,
-    and nothing that was finished is paid again. The same holds for a worker that is killed. With --json the only output
-    is one object at the end, which counts what the jobs came to.
+    After Ctrl-C or SIGTERM it finishes its jobs and ends; after the second, it ends at once. Another worker then
+    continues its jobs, as after a crash, and nothing that was finished is paid again. With --json the only output is
+    one object at the end, with the number of jobs by how they ended.
 
     \b
     Examples:

@@ -8,7 +8,7 @@ from toolroll.cli.options import output_options, root_option, source_options
 
 @click.group()
 def policy() -> None:
-    """See what tools may do unasked here, and forget what you said "always" to.
+    """Show what tools may do here without asking, and forget what you always allowed.
 
     \b
     Examples:

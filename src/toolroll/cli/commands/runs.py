@@ -145,7 +145,7 @@ def export() -> None:
     """Write the run ID to a file: as lines of JSON, or as one page for a browser.
 
     Both have the run with its sub-runs, without secrets. The page needs and loads nothing else; it cuts long texts, and
-    says where they are whole. Of a damaged run everything that can be read is written, with a note.
+    says where to find them in full. For a damaged run, everything that can be read is written, with a note.
 
     \b
     Examples:
