@@ -26,7 +26,7 @@ MAX_LINES_SAFE = 250
 MAX_LINES_TEST = 800
 MAX_LINES_FUNCTION = 60
 MAX_NESTING = 4
-MAX_IMPORTS_IN_FUNCTIONS = 66
+MAX_IMPORTS_IN_FUNCTIONS = 70
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "service", "misc"}
 
 # A docstring that begins with one of these has no verb: "The agent of ...", "Whether it ...", "What is ...".
