@@ -127,6 +127,6 @@ def still_too_long(error: ContextTooLong) -> ContextTooLong:
 
 
 def too_long(error: ContextTooLong, *, needed: int, window: int) -> ContextTooLong:
-    """The error of a request that cannot be made shorter: what it needs, and what the window has."""
+    """Return the error of a request that cannot be made shorter: what it needs, and what the window has."""
     text = f"{error.message} {REQUEST_TOO_LONG(needed=f'{needed:,}', window=f'{window:,}')}"
     return ContextTooLong(text, status=error.status, retry_after_s=error.retry_after_s)
