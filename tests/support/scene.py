@@ -12,6 +12,7 @@ import click
 from tests.cli.ghostpen.author import READ as READ_PROFILE
 from tests.cli.ghostpen.author import post
 from tests.cli.ghostpen.pen import POSTS, answer
+from tests.support.author import trust_data
 from tests.support.programs import ROOT, Done, Program, Starter, environment
 from tests.support.project import SAMPLE
 
@@ -79,6 +80,7 @@ class Scene:
         (self.root / ".toolroll" / "tools" / "deploy.py").write_text(TOOL)
         (folder / "ring").mkdir()
         (self.root / "broken.py").write_text("x = 1 / 0\n")
+        trust_data(self.home, self.root)
         for number, text in enumerate(POSTS):
             (self.root / f"post{number}.md").write_text(text, encoding="utf-8")
         self.names: dict[str, str] = {"root": str(self.root), "folder": str(folder)}
