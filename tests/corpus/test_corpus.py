@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.author import trust_data
 from tests.support.programs import Done, Program, Starter, environment, shared_starter
 
 MADE = Path(__file__).parent / "0.1.0"
@@ -52,7 +53,9 @@ def copy(tmp_path: Path) -> Corpus:
     shutil.copytree(MADE, tmp_path / "corpus")
     for path in (tmp_path / "corpus").rglob("*"):  # a checkout gives others rights that the commands refuse
         path.chmod(0o700 if path.is_dir() else 0o600)
-    return Corpus((tmp_path / "corpus").resolve(), shared_starter())
+    found = Corpus((tmp_path / "corpus").resolve(), shared_starter())
+    trust_data(found.home, found.writer)
+    return found
 
 
 @pytest.fixture
