@@ -42,7 +42,7 @@ class Corpus:
         return self.call(*arguments, "--json", **options).lines
 
     def pen(self, *arguments: str) -> Any:
-        return self.json(*arguments, program="ghostpen", cwd=self.writer)
+        return self.json(*arguments, "--data", "data", program="ghostpen", cwd=self.writer)
 
     def database(self) -> sqlite3.Connection:
         return sqlite3.connect(self.home / "data" / "runs.db")
@@ -118,6 +118,16 @@ def content(folder: Path) -> dict[str, object]:
     return found
 
 
+def without_later(now: Any, before: Any) -> Any:
+    """A value without the fields that came later: they say nothing about an old record."""
+    if isinstance(now, dict) and isinstance(before, dict):
+        assert not any(value for name, value in now.items() if name not in before), now
+        return {name: without_later(value, before[name]) for name, value in now.items() if name in before}
+    if isinstance(now, list) and isinstance(before, list):
+        return [without_later(*pair) for pair in zip(now, before, strict=True)]
+    return now
+
+
 def test_every_record_is_shown_as_it_was_written(corpus: Corpus) -> None:
     with closing(corpus.database()) as db:
         ids = [run_id for (run_id,) in db.execute("select run_id from runs")]
@@ -126,9 +136,7 @@ def test_every_record_is_shown_as_it_was_written(corpus: Corpus) -> None:
             shown = corpus.json("runs", "show", run_id)
             assert (shown["is_damaged"], shown["notes"]) == (False, [])
             for now, before in zip(shown["records"], written(db, run_id), strict=True):
-                later = {name: value for name, value in now.items() if name not in before}
-                assert not any(later.values()), "a field that came later says nothing about an old record"
-                assert {name: value for name, value in now.items() if name in before} == before
+                assert without_later(now, before) == before
 
 
 def test_runs_are_listed_with_how_they_ended(corpus: Corpus) -> None:
@@ -300,6 +308,7 @@ def test_posts_drafts_and_feedback_are_read(corpus: Corpus) -> None:
     stats = corpus.pen("stats")
     assert (stats["drafts"], stats["accepted"], stats["accepted_first_time"]) == (3, 3, 2)
     assert corpus.pen("feedback", "list")["feedback"]["tone_off"]["count"] == 1
+    corpus.call("trust", "add", "data", cwd=corpus.writer)
     posts = corpus.json("call", "read_past_posts", '{"keywords": ["sand", "beans", "квасоля"]}', cwd=corpus.writer)
     assert {one["topic"] for one in posts["content"]["posts"]} == {"beans", "carrots", "квасоля"}
 
