@@ -75,7 +75,7 @@ def test_C30_silence_is_a_no_to_all_that_is_left(tmp_path: Path) -> None:
         assert "(3 of 3)" not in terminal.text
         terminal.press("")
         told = "Reject(reason='no answer within 0.5 seconds')"
-        assert terminal.end() == (0, f"[Approve(edited=None), {told}, {told}]\n")
+        assert terminal.end() == (0, f"[Approve(edited=None, arguments=None), {told}, {told}]\n")
 
 
 def test_C30_the_run_goes_on_and_its_log_says_so(project: Project) -> None:

@@ -368,9 +368,9 @@ async def test_XA1_what_an_approver_does_to_the_request_does_not_reach_the_tool(
 @pytest.mark.parametrize(
     ("approver", "events"),
     [
-        (Person(), ["approval_requested", "Approve(edited=None)"]),
+        (Person(), ["approval_requested", "Approve(edited=None, arguments=None)"]),
         (Person(Reject("no")), ["approval_requested", "Reject(reason='no')"]),
-        (Person(Approve("impossible\n")), ["approval_requested", "Approve(edited='impossible\\n')"]),
+        (Person(Approve("impossible\n")), ["approval_requested", "Approve(edited='impossible\\n', arguments=None)"]),
         (Anything(ValueError()), ["approval_requested", "Reject(reason='the approver failed: ValueError')"]),
         (None, []),
     ],

@@ -51,6 +51,7 @@ class Inside(Tool):
     effect: Effect = "external"
     labels: Labels = frozenset({"private"})
     asks = True
+    has_condition = True
     can_be_stopped = False
     loop_guard = False
 
@@ -74,6 +75,9 @@ class Inside(Tool):
     async def locate(self, paths: tuple[str, ...], ctx: ToolContext) -> tuple[str, ...]:
         self.told.append((paths, ctx))
         return tuple(f"{path} leads here" for path in paths)
+
+    def fields(self, arguments: object) -> Mapping[str, object]:
+        return {"field of": arguments}
 
     def why(self, arguments: object) -> str:
         return f"why {arguments}"
@@ -119,6 +123,9 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         "core": one.core,
         "asks": one.asks,
         "can_be_stopped": one.can_be_stopped,
+        "has_condition": one.has_condition,
+        "needs_approval": one.needs_approval(1, ctx),
+        "fields": one.fields(1),
         "loop_guard": one.loop_guard,
         "needs": one.needs,
         "validate": one.validate("raw"),
@@ -217,14 +224,19 @@ async def test_K40_with_approval_asks_whatever_a_rule_allows() -> None:
         def asks(self) -> bool:
             return False
 
+    class Mute(Quiet):
+        def needs_approval(self, arguments: object, ctx: ToolContext) -> bool | None:
+            return None
+
     person, policy = Person(), Policy((Rule(action="allow"),))
     for _ in range(2):
         result = await with_approval(look).execute_raw('{"path":"a"}', Run(approver=person, policy=policy).context())
         assert result.text == "seen a"
     assert len(person.asked) == 2
     assert (await with_approval(look).execute_raw("{}", Run(policy=policy).context())).is_error
-    result = await Quiet(with_approval(look)).execute_raw('{"path":"a"}', Run(policy=policy).context())
-    assert result.code == "permit_refused"
+    for wrapper, code in ((Quiet, "needs_approval"), (Mute, "permit_refused")):
+        result = await wrapper(with_approval(look)).execute_raw('{"path":"a"}', Run(policy=policy).context())
+        assert result.code == code
     denied = Run(approver=person, policy=policy.plus([Rule(action="deny", tool="look")]))
     assert (await with_approval(look).execute_raw('{"path":"a"}', denied.context())).code == "denied"
 
