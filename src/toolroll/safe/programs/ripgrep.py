@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ MIN_VERSION: Final = 13  # the first that quits on NUL the same way in every mod
 
 _VERSION_TIMEOUT_S: Final = 10
 _LOOK_S: Final = 0.05  # between two looks at whether the caller is still there
+_GATHER_S: Final = 0.002  # before the next rows are read: each look costs as much as a small file that is searched
 _VERSION: Final = re.compile(r"ripgrep ([0-9]+)\.")
 
 
@@ -151,6 +153,7 @@ def _read_output(
             output += chunk
             if len(output) > limit_bytes:
                 return "output_limit"
+            time.sleep(_GATHER_S)
     return "timeout"
 
 

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.safe.paths.scan import Mark
 from toolroll.workspace.search.globs import matches_glob
-from toolroll.workspace.search.matching import Matched, match_files
-from toolroll.workspace.search.survey import Deadline, Folder, Survey, settled_survey
+from toolroll.workspace.search.matching import NUL_PATTERN, Query, match_current_files, match_files
+from toolroll.workspace.search.survey import Deadline, Folder, Survey
 from toolroll.workspace.search.walk import Skipped, count_ignored, in_thread
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
 
 _NOT_UTF8: Final = ("--invert-match", "--line-regexp", "--regexp=.*")  # `.` fits no byte that is not of a character
-_NUL: Final = r"--regexp=\x00"
-"""What no text has in it. Files that are named to ripgrep are never taken for binary ones, so it is asked for this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,29 +64,30 @@ async def count_matches(
 def _count_matches(
     workspace: "Workspace", asked: Sequence[str], scope: Scope, clock: Deadline, *, with_nul: bool
 ) -> MatchCounts:
-    seen = settled_survey(workspace, scope.start, clock) if scope.is_folder else _only(scope.start)
-    names = seen.names if scope.file_pattern is None else list(filter(scope.has, seen.names))
-    pattern = ["--text", *asked, *([_NUL] if with_nul else [])]
-    found = match_files(workspace, seen, names, pattern, clock)
-    readable = [name for name in names if name not in found.too_large]
-    suspects = list(found.counts) if found.counts or with_nul else readable
-    binary = _find_binary(workspace, seen, suspects, clock)
-    matching = {name: count for name, count in found.counts.items() if name not in binary.counts}
-    passed = binary.counts.keys() | found.too_large | found.unreadable | found.gone
+    query = Query(
+        pattern=["--text", *asked, *([NUL_PATTERN] if with_nul else [])],
+        limit_bytes=workspace.limits.search_file_bytes,
+        tells_binary=True,
+        finds_nul=with_nul,
+    )
+    if scope.is_folder:
+        fits = None if scope.file_pattern is None else scope.has
+        seen, names, found = match_current_files(workspace, scope.start, query, clock, fits)
+    else:
+        seen, names = _only(scope.start), list(filter(scope.has, [scope.start]))
+        found = match_files(workspace, seen, names, query, clock)
+    matching = {name: count for name, count in found.counts.items() if name not in found.binary}
+    passed = found.binary | found.too_large | found.unreadable | found.gone
     return MatchCounts(
         seen=seen,
         text=list(matching) if matching else [name for name in names if name not in passed],
         matching=matching,
-        binary=len(binary.counts),
+        binary=len(found.binary),
         too_large=len(found.too_large),
         unreadable=len(found.unreadable) + len(seen.unreadable),
-        timed_out=found.timed_out or binary.timed_out or not seen.is_complete,
+        timed_out=found.timed_out or not seen.is_complete,
         problem=found.problem,
     )
-
-
-def _find_binary(workspace: "Workspace", seen: Survey, names: Sequence[str], clock: Deadline) -> Matched:
-    return match_files(workspace, seen, names, ["--text", "--max-count=1", _NUL], clock, limit_bytes=0)
 
 
 def _only(start: str) -> Survey:
@@ -99,7 +98,8 @@ def _only(start: str) -> Survey:
 
 async def count_not_utf8(workspace: "Workspace", counts: MatchCounts, clock: Deadline) -> int:
     """Count the searched files that are in an older encoding: only ASCII can be found there."""
-    found = await in_thread(clock, match_files, workspace, counts.seen, counts.text, ["--text", *_NOT_UTF8], clock)
+    query = Query(pattern=["--text", *_NOT_UTF8], limit_bytes=workspace.limits.search_file_bytes)
+    found = await in_thread(clock, match_files, workspace, counts.seen, counts.text, query, clock)
     return len(found.counts)
 
 

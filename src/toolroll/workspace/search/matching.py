@@ -10,21 +10,26 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import FileMissing, FileProblem, PathRefused, RootGone, ToolFailure
 from toolroll.safe.paths.open_file import OpenFile
 from toolroll.safe.programs.ripgrep import RipgrepEnd, collect_ripgrep
 from toolroll.safe.text import one_line
-from toolroll.workspace.search.survey import Deadline, Survey, changed_folders
+from toolroll.workspace.limits import Limits
+from toolroll.workspace.search.survey import Deadline, Survey, changed_folders, is_current, settled_survey
 from toolroll.workspace.search.tree import to_path
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
 
+NUL_PATTERN: Final = r"--regexp=\x00"
+"""What no text has in it. Files that are named to ripgrep are never taken for binary ones, so it is asked for this."""
 HANDLES_AT_ONCE: Final = 200
 """Files held open for one command: a process may usually have 1,024."""
 _NAMES_BYTES: Final = 3 << 19  # of names in one command: three quarters of what Linux takes with its usual limits
@@ -34,13 +39,17 @@ _ROW: Final = re.compile(rb"([^\0]+)\0([0-9]+)\r?\n")  # a program that was stop
 _COMPLAINT: Final = re.compile(r"^rg: (.{1,4096}?): [^:\n]+ \(os error \d+\)$", re.MULTILINE | re.DOTALL)
 _HANDLES: Final = "/proc/self/fd" if sys.platform == "linux" else "/dev/fd"
 _SHOWN_CHARACTERS: Final = 300
+_NUL: Final = ("--text", "--max-count=1", NUL_PATTERN)
+_LARGER_BYTES: Final = 1 << 18  # of a file whose size is looked at in each search: few have so much
+_SIZES_KEPT_S: Final = 60.0
 
 
 @dataclass(slots=True, kw_only=True)
 class Matched:
-    """The files with matches, and how many lines of each; `searched` were read to the end."""
+    """The files with matches, and how many lines of each; `binary` are those of them with a NUL, where it was asked."""
 
     counts: dict[str, int] = field(default_factory=dict)
+    binary: set[str] = field(default_factory=set)
     unreadable: set[str] = field(default_factory=set)
     too_large: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
@@ -49,36 +58,77 @@ class Matched:
     """Why it refused to begin: most often the pattern."""
 
 
-def match_files(
-    workspace: "Workspace",
-    seen: Survey,
-    names: Sequence[str],
-    pattern: Sequence[str],
-    clock: Deadline,
-    *,
-    limit_bytes: int | None = None,
-) -> Matched:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What is looked for: `pattern` are arguments of ripgrep. With `finds_nul` it fits whatever has a NUL in it, too.
+
+    `tells_binary` finds out which of the matching files have one; where nothing matches, which of all files.
+    """
+
+    pattern: Sequence[str]
+    limit_bytes: int
+    """The size of the largest file that is read."""
+    tells_binary: bool = False
+    finds_nul: bool = False
+
+
+def match_files(workspace: "Workspace", seen: Survey, names: Sequence[str], query: Query, clock: Deadline) -> Matched:
     """Count the matching lines of these files of a walk; for threads, as it waits.
 
-    `pattern` are arguments of ripgrep, `limit_bytes` the size of the largest file that is read (0: sizes are known).
     ToolFailure where it breaks down: nobody takes that for "no match".
     """
-    found, most = Matched(), limit_bytes or workspace.limits.search_file_bytes
     with workspace.handle() as root_fd:
-        # Of a second look at some of them, sizes are known already.
-        small = list(names) if limit_bytes == 0 else _without_large(root_fd, names, most, found)
-        changed = {folder.path for folder in seen.folders if not folder.is_settled}
-        by_name = [name for name in small if _folder_of(name) not in changed] if changed else small
-        for some in _batches(by_name):
-            _search_names(found, root_fd, some, pattern, clock)
-        changed |= changed_folders(root_fd, seen)
+        found, small = _match_by_name(workspace, root_fd, seen, names, query, clock)
+        changed = changed_folders(root_fd, seen)
         unproven = [name for name in small if _folder_of(name) in changed] if changed else []
         for name in unproven:
             found.counts.pop(name, None)
             found.unreadable.discard(name)
-        for first in range(0, len(unproven), HANDLES_AT_ONCE):
-            _search_handles(found, workspace, unproven[first : first + HANDLES_AT_ONCE], pattern, clock, most)
+            found.binary.discard(name)
+        _search_twice(found, unproven, query, partial(_search_handles, found, workspace, clock, query.limit_bytes))
     return found
+
+
+def match_current_files(
+    workspace: "Workspace", start: str, query: Query, clock: Deadline, fits: Callable[[str], bool] | None = None
+) -> tuple[Survey, list[str], Matched]:
+    """Walk below a folder and count the matching lines of the files that fit; return these, too.
+
+    What was kept of an earlier walk is tried first, and proven afterwards: one look at each folder instead of two.
+    """
+    if (kept := workspace.walks.get(start)) is not None:
+        names = list(filter(fits, kept.names)) if fits else kept.names
+        with workspace.handle() as root_fd:
+            found, _ = _match_by_name(workspace, root_fd, kept, names, query, clock)
+            if is_current(workspace, root_fd, kept):
+                return kept, names, found
+    seen = settled_survey(workspace, start, clock)
+    names = list(filter(fits, seen.names)) if fits else seen.names
+    return seen, names, match_files(workspace, seen, names, query, clock)
+
+
+def _match_by_name(
+    workspace: "Workspace", root_fd: int, seen: Survey, names: Sequence[str], query: Query, clock: Deadline
+) -> tuple[Matched, Sequence[str]]:
+    """Return what ripgrep says of the files in settled folders, unproven; and all that are small enough."""
+    found = Matched(too_large=_large_files(root_fd, seen, names, query.limit_bytes, workspace.limits))
+    small = [name for name in names if name not in found.too_large] if found.too_large else names
+    fresh = {folder.path for folder in seen.folders if not folder.is_settled}
+    by_name = [name for name in small if _folder_of(name) not in fresh] if fresh else small
+    _search_twice(found, by_name, query, partial(_search_names, found, root_fd, clock))
+    return found, small
+
+
+def _search_twice(
+    found: Matched, names: Sequence[str], query: Query, search: Callable[[Sequence[str], Sequence[str]], dict[str, int]]
+) -> None:
+    """Search for the pattern, and then, where it matters, for what only binary files have in them."""
+    found.counts |= search(names, query.pattern)
+    if query.tells_binary:
+        only_matching = found.counts or query.finds_nul
+        found.binary |= search(
+            [name for name in names if name in found.counts] if only_matching else names, _NUL
+        ).keys()
 
 
 def handle_name(file: OpenFile) -> str:
@@ -114,17 +164,26 @@ def _folder_of(name: str) -> str:
     return name.rpartition("/")[0]
 
 
-def _without_large(root_fd: int, names: Sequence[str], limit_bytes: int, found: Matched) -> list[str]:
-    """Return the files that are small enough; what cannot be looked at is left to the search."""
-    small = []
-    for name in names:
-        with suppress(OSError):
-            status = os.stat(name, dir_fd=root_fd, follow_symlinks=False)
-            if stat.S_ISREG(status.st_mode) and status.st_size > limit_bytes:
-                found.too_large.add(name)
-                continue
-        small.append(name)
-    return small
+def _large_files(root_fd: int, seen: Survey, names: Sequence[str], limit_bytes: int, limits: Limits) -> set[str]:
+    """Return the files that are too large by now; a small one that grows is noticed within a minute."""
+    looked = seen.large
+    if looked is None or time.monotonic() - looked[0] > _SIZES_KEPT_S:
+        least = min(_LARGER_BYTES, limits.file_bytes, limits.search_file_bytes)
+        larger = frozenset(name for name in names if _size_of(root_fd, name) > least)
+        if len(names) == sum(len(folder.files) for folder in seen.folders):
+            seen.large = time.monotonic(), larger
+    else:
+        larger = looked[1].intersection(names)
+    return {name for name in larger if _size_of(root_fd, name) > limit_bytes}
+
+
+def _size_of(root_fd: int, name: str) -> int:
+    """Return the size of a file; 0 where it cannot be looked at, which is left to the search."""
+    try:
+        status = os.stat(name, dir_fd=root_fd, follow_symlinks=False)
+    except OSError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def _batches(names: Sequence[str]) -> Iterator[list[str]]:
@@ -139,29 +198,35 @@ def _batches(names: Sequence[str]) -> Iterator[list[str]]:
         yield some
 
 
-def _search_names(found: Matched, root_fd: int, names: Sequence[str], pattern: Sequence[str], clock: Deadline) -> None:
-    shown = {f"./{name}": name for name in names}
+def _search_names(
+    found: Matched, root_fd: int, clock: Deadline, names: Sequence[str], pattern: Sequence[str]
+) -> dict[str, int]:
+    counts = dict[str, int]()
     # By the handle: the name of the workspace may stand for another folder by now.
     cwd = f"{_HANDLES}/{root_fd}"
-    _search(found, shown, cwd, (), pattern, clock)
+    for some in _batches(names):
+        counts |= _search(found, {f"./{name}": name for name in some}, cwd, (), pattern, clock)
+    return counts
 
 
 def _search_handles(
     found: Matched,
     workspace: "Workspace",
-    names: Sequence[str],
-    pattern: Sequence[str],
     clock: Deadline,
     limit_bytes: int,
-) -> None:
-    with ExitStack() as stack:
-        opened = open_files(workspace, names, stack, found)
-        large = {name for name, file in opened.items() if file.stat.st_size > limit_bytes}
-        found.too_large |= large
-        files = {name: file for name, file in opened.items() if name not in large}
-        shown = {handle_name(file): name for name, file in files.items()}
-        if shown:
-            _search(found, shown, None, [file.fd for file in files.values()], pattern, clock)
+    names: Sequence[str],
+    pattern: Sequence[str],
+) -> dict[str, int]:
+    counts = dict[str, int]()
+    for first in range(0, len(names), HANDLES_AT_ONCE):
+        with ExitStack() as stack:
+            opened = open_files(workspace, names[first : first + HANDLES_AT_ONCE], stack, found)
+            large = {name for name, file in opened.items() if file.stat.st_size > limit_bytes}
+            found.too_large |= large
+            files = {name: file for name, file in opened.items() if name not in large}
+            shown = {handle_name(file): name for name, file in files.items()}
+            counts |= _search(found, shown, None, [file.fd for file in files.values()], pattern, clock)
+    return counts
 
 
 def _search(
@@ -171,19 +236,19 @@ def _search(
     handles: Sequence[int],
     pattern: Sequence[str],
     clock: Deadline,
-) -> None:
-    if found.problem is not None:
-        return
+) -> dict[str, int]:
+    """Return how many lines match, by file; `shown` are the files by the names that ripgrep is given."""
+    if found.problem is not None or not shown:
+        return {}
     arguments = ["--count", "--null", "--with-filename", "--color=never", *pattern, "--", *shown]
     end, printed = collect_ripgrep(
         arguments, cwd=cwd, pass_fds=handles, left_s=lambda: clock.left_s, limit_bytes=_ROW_BYTES * len(shown)
     )
     check_end(end)
-    for name, count in _ROW.findall(printed):
-        if (path := shown.get(os.fsdecode(name))) is not None:
-            found.counts[path] = int(count)
     complained = [shown[name] for name in _COMPLAINT.findall(end.stderr) if name in shown]
     found.unreadable.update(complained)
     found.timed_out = found.timed_out or end.ended != "exited"
     if end.exit_code == _PROBLEM and not complained and not printed:
         found.problem = end.stderr
+    rows = ((shown.get(os.fsdecode(name)), count) for name, count in _ROW.findall(printed))
+    return {path: int(count) for path, count in rows if path is not None}

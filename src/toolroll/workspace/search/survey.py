@@ -85,6 +85,8 @@ class Survey:
     is_complete: bool = True
     watched: dict[str, Mark | None] = field(default_factory=dict)
     above: tuple[bytes | None, ...] = ()
+    large: tuple[float, frozenset[str]] | None = None
+    """The larger files of all that count, and when somebody looked: most searches need to look at these alone."""
 
     @property
     def names(self) -> list[str]:
@@ -162,7 +164,7 @@ def survey(workspace: "Workspace", start: str, clock: Deadline, *, ignoring: boo
     with workspace.handle() as root_fd:
         layers, above = _layers_above(workspace.root) if ignoring else (_Layers(), ())
         kept = workspace.walks.get(start) if ignoring else None
-        if kept is not None and kept.above == above and _is_unchanged(root_fd, kept):
+        if kept is not None and kept.above == above and is_unchanged(root_fd, kept):
             return kept
         walk = _Walk(workspace, start, clock, ignoring=ignoring)
         walk.found.above = above
@@ -221,11 +223,17 @@ def changed_folders(root_fd: int, found: Survey) -> set[str]:
     return changed
 
 
-def _is_unchanged(root_fd: int, kept: Survey) -> bool:
-    marks = ((folder.path or ".", folder.mark) for folder in kept.folders)
-    return all(mark_name(root_fd, path) == mark for path, mark in marks) and all(
-        mark_name(root_fd, path) == mark for path, mark in kept.watched.items()
-    )
+def is_current(workspace: "Workspace", root_fd: int, kept: Survey) -> bool:
+    """Return whether a walk would find the same now: no folder has changed, and no ignore file, above it either."""
+    return is_unchanged(root_fd, kept) and _layers_above(workspace.root)[1] == kept.above
+
+
+def is_unchanged(root_fd: int, kept: Survey) -> bool:
+    """Return whether all folders and ignore files of a walk are what they were."""
+    for folder in kept.folders:
+        if mark_name(root_fd, folder.path or ".") != folder.mark:
+            return False
+    return all(mark_name(root_fd, path) == mark for path, mark in kept.watched.items())
 
 
 def _layers_above(root: Path) -> tuple[_Layers, tuple[bytes | None, ...]]:

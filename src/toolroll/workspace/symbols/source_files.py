@@ -13,8 +13,8 @@ from typing import Final, Literal
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
-from toolroll.workspace.search.matching import match_files
-from toolroll.workspace.search.survey import Deadline, settled_survey
+from toolroll.workspace.search.matching import Query, match_current_files
+from toolroll.workspace.search.survey import Deadline
 from toolroll.workspace.search.tree import FileStamp, stamp_files, to_path, tracked_files, tracked_paths
 from toolroll.workspace.symbols.languages.language import is_installed
 from toolroll.workspace.symbols.languages.registry import language_of
@@ -186,9 +186,7 @@ def find_files_with(workspace: Workspace, pattern: Sequence[str], most: int) -> 
     Denied files are not read.
     """
     clock = Deadline(seconds=workspace.limits.search_seconds)
-    seen = settled_survey(workspace, "", clock)
-    names = list(filter(is_encodable, seen.names))
-    arguments = ["--text", "--max-count=1", *pattern]
-    found = match_files(workspace, seen, names, arguments, clock, limit_bytes=workspace.limits.file_bytes)
+    query = Query(pattern=["--text", "--max-count=1", *pattern], limit_bytes=workspace.limits.file_bytes)
+    seen, names, found = match_current_files(workspace, "", query, clock, is_encodable)
     paths = [to_path(name) for name in islice((name for name in names if name in found.counts), most)]
     return paths, seen.is_complete and not found.timed_out
