@@ -95,10 +95,10 @@ class Hooks:
     __slots__ = ("all", "model", "run", "tool")
 
     def __init__(self, hooks: Iterable[Hook]) -> None:
-        self.all = tuple(hooks)
-        self.run = _overriding(self.all, _RUN)
-        self.model = _overriding(self.all, _MODEL)
-        self.tool = _overriding(self.all, _TOOL)
+        self.all: tuple[Hook, ...] = tuple(hooks)
+        self.run: tuple[Hook, ...] = _overriding(self.all, _RUN)
+        self.model: tuple[Hook, ...] = _overriding(self.all, _MODEL)
+        self.tool: tuple[Hook, ...] = _overriding(self.all, _TOOL)
 
     async def begin_run(self, ctx: RunContext, prompt: UserMessage | None) -> UserMessage | None:
         """Return the prompt as the hooks leave it; raise `Refusal` where one ends the run."""
@@ -187,7 +187,7 @@ class HookedCall:
     __slots__ = ("call", "entered", "result")
 
     def __init__(self, call: ToolCall) -> None:
-        self.call = call
+        self.call: ToolCall = call
         self.entered: list[tuple[Hook, ToolCall]] = []
         self.result: ToolResult | None = None
         """What a hook answered in the place of the tool."""

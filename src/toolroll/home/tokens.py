@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
@@ -33,7 +33,7 @@ _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 class Token(BaseModel):
     """A token as it is stored: its name, the SHA-256 of its secret, and its scopes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=f"^{_NAME}$")
     sha256: str = Field(pattern="^[0-9a-f]{64}$")

@@ -88,7 +88,8 @@ class BodyGuard:
     """Refuses bodies that are too large, or that take too long (XW3)."""
 
     def __init__(self, app: ASGIApp, *, limit_bytes: int = BODY_BYTES, seconds: float = BODY_SECONDS) -> None:
-        self.app, self._limit, self._seconds = app, limit_bytes, seconds
+        self.app: ASGIApp = app
+        self._limit, self._seconds = limit_bytes, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it."""

@@ -29,7 +29,9 @@ class Problem(Exception):
 
     def __init__(self, status: int, code: str, detail: str) -> None:
         super().__init__(detail)
-        self.status, self.code, self.detail = status, code, detail
+        self.status: int = status
+        self.code: str = code
+        self.detail: str = detail
 
 
 def problem_response(problem: Problem) -> JSONResponse:

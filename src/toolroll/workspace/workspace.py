@@ -81,11 +81,11 @@ class Workspace:
     ) -> None:
         self.root: Final = Path(root).resolve()
         self.limits: Final = limits
-        self.denials = Denials(deny, protected=protected, own=own)
+        self.denials: Denials = Denials(deny, protected=protected, own=own)
         self._state = state
         self._held = threading.local()
         self._files = Root(self.root, guard=self.denials.check)
-        self.walks = WalkCache()
+        self.walks: WalkCache = WalkCache()
 
     @classmethod
     def of_user(
