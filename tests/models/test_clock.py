@@ -393,3 +393,10 @@ async def test_A57_other_failures_are_not_waited_for(wire: Wire) -> None:
         model._is_local = False
         with pytest.raises(ModelError, match=r"\(503\)"):
             await ask(model)
+
+
+async def test_A57_the_usual_pause_really_passes() -> None:
+    pauses = Pauses()
+    before = pauses.now()
+    await pauses.sleep(0.01)
+    assert pauses.now() - before >= 0.009

@@ -150,7 +150,7 @@ def new_run(
     state.add_messages(messages, earlier)
     if caller is not None:
         run.depth = caller.depth + 1
-        run.labels |= caller.labels
+        run.labels, run.said = run.labels | caller.labels, caller.said or ()  # the prompt of a part is a model's
     run.ledger = CallLedger(state)
     if setup.approver is not None:
         run.gate = setup.approver if isinstance(setup.approver, OneAtATime) else OneAtATime(setup.approver)

@@ -27,7 +27,7 @@ from toolroll.journal.records import (
 from toolroll.kernel.approval.request import Approve, Decision
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import ApprovalDecided, KernelEvent, StateChanged
-from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, ToolMessage, UserMessage
+from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, TextPart, ToolMessage, UserMessage
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, ModelRequest, ModelResponse
@@ -159,6 +159,12 @@ class RunState:
 
     def add_message(self, message: Message) -> None:
         """Add something from outside to the conversation."""
+        if isinstance(message, UserMessage) and self.parent_id is None and not message.is_summary:
+            words = tuple(part.text for part in message.content if isinstance(part, TextPart))
+            self.run.said = (*(self.run.said or ()), *words)
+        self._add_message(message)
+
+    def _add_message(self, message: Message) -> None:
         self.conversation.append(message)
         self.budget.add_message(message)
         self.run.labels |= labels_of_message(message, self.setup.tools)  # found out again from its record
@@ -189,7 +195,7 @@ class RunState:
 
     def add_own_message(self, message: Message) -> None:
         """Add what the agent itself says in the user's place."""
-        self.add_message(message)
+        self._add_message(message)
         self.window.own_words.append(message)
 
     def on_kernel_event(self, event: KernelEvent) -> None:

@@ -90,6 +90,8 @@ class Run:
         self.stopping = False
         """Whether the run ends after the calls that are running: one that can be ended without harm ends now."""
         self.labels: Labels = NO_LABELS
+        self.said: tuple[str, ...] | None = None
+        """What the person has said in this run, in their own words; None where there is no conversation."""
         self.outflow: Outflow | None = as_outflow(consent)
         self.calls = 0  # that got a context so far: those of one turn get theirs before any of them is answered
         self._on_event = on_event

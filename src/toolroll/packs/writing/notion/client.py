@@ -31,7 +31,13 @@ from toolroll.safe.secrets.redact import redact_shown
 from toolroll.safe.text import one_line
 
 ErrorCode: TypeAlias = Literal[
-    "notion_not_configured", "page_not_found", "no_access", "notion_unauthorized", "invalid_page_id", "notion_error"
+    "notion_not_configured",
+    "page_not_found",
+    "no_access",
+    "notion_unauthorized",
+    "invalid_page_id",
+    "page_not_named",
+    "notion_error",
 ]
 
 TOKEN_MALFORMED: Final = Template(
@@ -57,6 +63,7 @@ _TEXTS: Final[Mapping[ErrorCode, Key]] = {
     "no_access": "notion_no_access",
     "notion_unauthorized": "notion_unauthorized",
     "invalid_page_id": "notion_invalid_page",
+    "page_not_named": "notion_page_not_named",
     "notion_error": "notion_error",
 }
 _BY_STATUS: Final[Mapping[int, ErrorCode]] = {401: "notion_unauthorized", 403: "no_access", 404: "page_not_found"}

@@ -102,6 +102,7 @@ Key: TypeAlias = Literal[
     "notion_not_configured",
     "notion_not_configured_saved",
     "notion_page_not_found",
+    "notion_page_not_named",
     "notion_preview",
     "notion_unauthorized",
     "one_draft",

@@ -5,7 +5,7 @@ user's, from the environment (NOTION_TOKEN, NOTION_DATABASE_ID), and so is anoth
 """
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Protocol
 
@@ -115,11 +115,19 @@ async def read_notion_page(
     found = find_id(page_id)
     if found is None:
         raise _failure("invalid_page_id", language)
+    if ctx.run.said is not None and not _is_named(found, ctx.run.said):
+        raise _failure("page_not_named", language)
     try:
         page = await read_page(notion.client, found)
     except ServiceFailed as error:
         raise _failure(error_code(error), language, detail=error) from error
     return {"success": True, "title": page.title, "content": page.content, "last_edited": page.last_edited}
+
+
+def _is_named(page_id: str, said: Iterable[str]) -> bool:
+    """Return whether the person has named the page: another id may be private text that a model has encoded."""
+    digits = page_id.replace("-", "")
+    return any(digits in text.replace("-", "").casefold() for text in said)
 
 
 def _failure(code: ErrorCode, language: Lang, *, detail: ServiceFailed | None = None) -> ToolFailure:
