@@ -151,3 +151,24 @@ def test_S41_a_chat_keeps_no_secret_in_its_history(scene: Scene) -> None:
         assert screen.end()[0] == 0
     nothing_kept(scene.home)
     looked_at(scene)
+
+
+@pytest.mark.parametrize("is_failing", [False, True], ids=["done", "failed"])
+def test_XL64_queued_work_keeps_no_secret(scene: Scene, is_failing: bool) -> None:
+    """XL64: in prompts, steps, questions and errors of jobs, in the queue itself, and in what is said of them."""
+    fault = Fault(status=400, kind="invalid_request_error", message=f"bad key {ALL}")
+    with ModelServer([Turn(fault=fault)] * 9, lenient=True) as server:
+        model = "sonnet" if is_failing else script(scene, calling("read_file", path="short.txt"), f"Read: {ALL}.")
+        env = {**CANARIES, "ANTHROPIC_BASE_URL": server.url}
+        told(scene.call("code", f"Use {ALL}.", "--queue", "--model", model, **env))
+        told(scene.call("explore", "Tea", "--context", ALL, "--queue", "--model", model, **env))
+        for options in ((), ("--json",)):
+            told(scene.call("worker", "--drain", *options, **env))
+    jobs = json.loads(scene.call("jobs", "list", "--json", **CANARIES).out)["jobs"]
+    assert len(jobs) == 2
+    told(scene.call("jobs", "list", **CANARIES))
+    for job in jobs:
+        for options in ((), ("--json",)):
+            told(scene.call("jobs", "show", job["id"], *options, **CANARIES))
+    nothing_kept(scene.home)
+    looked_at(scene)

@@ -39,7 +39,7 @@ from toolroll.journal.journal import Journal
 from toolroll.journal.records import RunEnded, StateSet
 from toolroll.kernel.call.context import utc_now
 from toolroll.packs.research.exploration import ExplorationResult, Job, explore
-from toolroll.safe.text import one_line
+from toolroll.safe.secrets.redact import redact_line
 
 T = TypeVar("T")
 
@@ -182,7 +182,7 @@ class JobDriver:
 
     async def _notify(self, job: Job, text: str) -> None:
         """Say in the log that the job has ended."""
-        _log.info("%s: done: %s", job.id, one_line(text, MAX_LOGGED_CHARACTERS))
+        _log.info("%s: done: %s", job.id, redact_line(text, MAX_LOGGED_CHARACTERS))
 
     def _surface(self, job: Job, make_approver: MakeApprover = ask_nobody) -> Surface:
         """Return a place without a person: notes go to the log."""

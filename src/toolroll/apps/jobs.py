@@ -32,6 +32,7 @@ from toolroll.journal.tables import JOB_PREFIX
 from toolroll.kernel.call.context import random_id
 from toolroll.packs.research.exploration import JOB, Job
 from toolroll.packs.research.ideas import idea_slug
+from toolroll.safe.secrets.redact import redact_shown
 
 App: TypeAlias = Literal["explore", "code"]
 StepState: TypeAlias = Literal["pending", "running", "waiting", "done", "failed"]
@@ -68,8 +69,8 @@ class JobRequest:
 
     @property
     def title(self) -> str:
-        """Return what was asked for, in the person's words."""
-        return self.prompt if self.explore is None else self.explore.idea
+        """Return what was asked for, in the person's words and without secrets, to be shown."""
+        return redact_shown(self.prompt if self.explore is None else self.explore.idea)
 
     @property
     def model(self) -> str:
