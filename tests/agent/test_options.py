@@ -1,14 +1,17 @@
 """Mistakes in what an agent is given are told when it is made, in words that say what to write (A1)."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 from tests.agent.stage import Call, add, agent_of
 
-from toolroll import Agent, ScriptedModel, WebSearch, generate_text
+from toolroll import Agent, RunResult, ScriptedModel, WebSearch, generate_text
+from toolroll.agent.options import AgentOptions
+from toolroll.agent.result import StopReason
 from toolroll.errors import UsageError
 from toolroll.journal.journal import MemoryJournal
 
@@ -110,3 +113,18 @@ async def test_A1_outputs_off_makes_no_folder(tmp_path: Path, monkeypatch: pytes
     agent = Agent(model=ScriptedModel(["hello"]), outputs="off")
     await agent.run("go")
     assert (agent.setup.outputs, list(tmp_path.iterdir())) == ("off", [])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [*AgentOptions.__annotations__, "output"],
+        [*(one.name for one in fields(RunResult)), "can_continue", "usage", "cost", "sub_runs", "pauses"],
+        get_args(StopReason),
+    ],
+    ids=["options", "results", "stop reasons"],
+)
+def test_the_page_about_agents_names_all_of_them(names: list[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert [name for name in names if not any(f"`{name}`" in row for row in rows)] == []

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from tests.agent.context.counted import Counted
 from tests.agent.stage import Call, add, agent_of
 
 from toolroll import Agent, MemoryJournal, ScriptedModel, replay, tool, tool_called
+from toolroll.agent.context.rules import ContextRules
 from toolroll.errors import UsageError
 from toolroll.journal.records import RunBegan
 from toolroll.models import ModelSettings
@@ -160,17 +162,20 @@ async def test_A40_a_run_without_settings_resumes_without_any() -> None:
 
 
 async def test_A40_a_summary_is_not_cut_by_the_stop_sequences() -> None:
-    from toolroll.agent.context.rules import ContextRules
+    ends: list[object] = []
 
-    filler = "word " * 4_000
-    script = Listening(Call("say", {}), "## Summary\nall said", "done")
+    def say_more(number: int, request: ModelRequest) -> str | Call:
+        ends.append(request.settings and request.settings.stop_sequences)
+        return Call("say", {"number": number}) if number <= 6 else "done"
 
     @tool
-    def say() -> str:
+    def say(number: int) -> str:
         """Say a lot."""
-        return filler
+        return f"{number}: " + "word " * 700
 
-    rules = ContextRules(window_tokens=8_000)
-    await agent_with(script, tools=[say], context=rules, settings={"stop_sequences": ["END"]}).run("go " + filler)
-    kept = {settings.stop_sequences if settings else None for settings in script.settings}
-    assert ("END",) in kept
+    counted = Counted(say_more, summaries=["## Summary\nto the END, and all said"])
+    rules, settings = ContextRules(window_tokens=4_000), ModelSettings(stop_sequences=("END",))
+    result = await Agent(model=counted.model, tools=[say], context=rules, settings=settings).run("go")
+    assert (result.text, ends) == ("done", [("END",)] * 7)
+    assert [request.settings and request.settings.stop_sequences for request in counted.asked_for_summary] != []
+    assert {request.settings and request.settings.stop_sequences for request in counted.asked_for_summary} == {()}

@@ -1,16 +1,20 @@
 """Providers by name: address, key and quirks of each, from one table."""
 
 import json
+import sys
 from typing import Any
 
 import pytest
-from tests.models.asking import ADD, results, user
+from tests.models.asking import ADD, ask, results, user
 from tests.models.histories import model_of
 from tests.models.test_connect import address
+from tests.support.model_script import Fault, Turn
+from tests.support.model_server import ModelServer
 
 from toolroll.errors import AuthenticationFailed, UsageError
 from toolroll.home.keys import KEYS
 from toolroll.kernel.data.messages import CallBlock
+from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.catalog import CHAT_PROVIDERS
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.connect import connect
@@ -118,3 +122,75 @@ def test_A48_thought_signatures_of_gemini_go_back_with_their_calls() -> None:
     assert signature == sent["extra_content"]
     other = json.loads(model_of("chat", "another").encode(request, stream=False))["messages"][1]["tool_calls"][0]
     assert "extra_content" not in other
+
+
+@pytest.mark.parametrize("at", ["first", "last"])
+async def test_A48_thought_signatures_of_gemini_are_kept_while_streaming(at: str) -> None:
+    """Beside the first piece of a call, or in a piece of their own without arguments."""
+    signature = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
+    first: dict[str, Any] = {"index": 0, "id": "c1", "type": "function", "function": {"name": "add", "arguments": ""}}
+    pieces: list[dict[str, Any]] = [first, {"index": 0, "function": {"arguments": '{"a":1,"b":2}'}}]
+    if at == "first":
+        first["extra_content"] = signature
+    else:
+        pieces.append({"index": 0, "function": {"arguments": ""}, "extra_content": signature})
+    chunks = [{"choices": [{"index": 0, "delta": {"tool_calls": [piece]}}]} for piece in pieces]
+    ended = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    body = b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in [*chunks, ended]) + b"data: [DONE]\n\n"
+    streamed = Turn(fault=Fault(body=body, headers={"content-type": "text/event-stream"}))
+    async with ModelServer([streamed], lenient=True) as server:
+        environment = {"GEMINI_API_KEY": "k", "GEMINI_BASE_URL": f"{server.url}/v1"}
+        model = connect("gemini:gemini-3-pro", environment=environment)
+        turn = (await ask(model, stream=True)).message
+        await model.aclose()
+    assert [call.arguments for call in turn.calls] == ['{"a":1,"b":2}']
+    request = ModelRequest(messages=[user(), turn, results(turn)], tools=(ADD,))
+    sent = json.loads(model.encode(request, stream=False))["messages"][1]["tool_calls"][0]
+    assert signature == sent["extra_content"]
+
+
+async def test_A48_bedrock_is_named_and_asked_through_the_sdk() -> None:
+    async with ModelServer(["hello", "again"]) as server:
+        environment = {
+            "AWS_REGION": "eu-west-1",
+            "AWS_BEARER_TOKEN_BEDROCK": "key-1",
+            "AWS_PROFILE": "not used with a key",
+            "ANTHROPIC_BEDROCK_BASE_URL": server.url,
+        }
+        model = connect("bedrock:eu.anthropic.claude-sonnet-5-5", environment=environment)
+        assert (await ask(model)).message.text == "hello"
+        assert (await ask(model)).message.text == "again"
+        await model.aclose()
+        await model.aclose()
+    assert server.requests[0].path == "/model/eu.anthropic.claude-sonnet-5-5/invoke"
+    assert server.requests[0].headers["authorization"] == "Bearer key-1"
+    assert model.limits is not None
+    assert model.limits.window_tokens == 1_000_000
+
+
+async def test_A48_vertex_is_named_and_asked_through_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolroll.models.sdk._is_installed", lambda _: True)
+    environment = {"CLOUD_ML_REGION": "global", "ANTHROPIC_VERTEX_PROJECT_ID": "mine"}
+    model = connect("vertex:claude-sonnet-5-5", environment=environment)
+    assert isinstance(model, AnthropicModel)
+    client: Any = model._transport._make()  # type: ignore[attr-defined]  # what would be asked
+    async with client:
+        assert (client.region, client.project_id) == ("global", "mine")
+        assert str(client.base_url) == "https://aiplatform.googleapis.com/v1/"
+
+
+@pytest.mark.parametrize(
+    ("name", "environment", "told"),
+    [
+        ("bedrock:m", {"AWS_REGION": "here"}, r"pip install 'toolroll\[bedrock\]'"),
+        ("vertex:m", {"CLOUD_ML_REGION": "here"}, r"pip install 'toolroll\[vertex\]'"),
+        ("bedrock:m", {"AWS_BEARER_TOKEN_BEDROCK": "k"}, "Set AWS_REGION"),
+    ],
+)
+def test_A48_a_cloud_says_what_it_lacks(
+    name: str, environment: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "botocore", None)
+    monkeypatch.setitem(sys.modules, "google", None)
+    with pytest.raises(UsageError, match=told):
+        connect(name, environment=environment)

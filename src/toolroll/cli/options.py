@@ -7,9 +7,12 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from toolroll.cli.lazy import lazily
 from toolroll.cli.session import Session, debug_option
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+complete_models: Final = lazily("toolroll.cli.actions.config:complete_models")
 
 _NEGATIVE: Final = re.compile(r"-[0-9][0-9.e]*")
 
@@ -34,7 +37,7 @@ def root_option(command: F) -> F:
 def model_option(command: F) -> F:
     """Add `--model`."""
     text = "sonnet, openai:NAME, ollama:NAME, scripted:FILE, ... (default: TOOLROLL_MODEL)."
-    return click.option("--model", metavar="NAME", help=text)(command)
+    return click.option("--model", metavar="NAME", shell_complete=complete_models, help=text)(command)
 
 
 def source_options(command: F) -> F:

@@ -96,7 +96,7 @@ CHAT_PROVIDERS: Final[Mapping[str, ChatProvider]] = {
     ),
     "together": ChatProvider(
         title="Together AI",
-        url="https://api.together.xyz/v1",
+        url="https://api.together.ai/v1",
         key_variable="TOGETHER_API_KEY",
         url_variable="TOGETHER_BASE_URL",
         thinking=_EFFORTS,
@@ -129,7 +129,7 @@ CHAT_PROVIDERS: Final[Mapping[str, ChatProvider]] = {
 }
 """The providers that need no code of their own, by the word before the colon. A new one is a new entry."""
 
-_OWN_WIRES: Final = ("anthropic", "openai", "openai-compatible", "azure")
+_OWN_WIRES: Final = ("anthropic", "openai", "openai-compatible", "azure", "bedrock", "vertex")
 PROVIDERS: Final[tuple[str, ...]] = (*_OWN_WIRES, *CHAT_PROVIDERS, "local")
 """Every word that can stand before the colon of a model's name."""
 

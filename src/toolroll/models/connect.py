@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from toolroll._version import __version__
 from toolroll.errors import AuthenticationFailed, UsageError
+from toolroll.lazy import load
 from toolroll.messages import KEY_MALFORMED, KEY_MISSING, MODEL_ADDRESS_INVALID, MODEL_ADDRESS_PLAIN, Template
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.catalog import (
@@ -80,6 +81,8 @@ def _connect(wanted: ModelName, environment: Mapping[str, str], settings: Connec
             return _openai(wanted, environment, settings)
         case "azure":
             return _azure(wanted, environment, settings)
+        case "bedrock" | "vertex" as cloud:
+            return _cloud(wanted, cloud, environment, settings)
         case "openai-compatible":
             return _compatible(wanted, environment, settings)
         case "local":
@@ -153,6 +156,18 @@ def _azure(wanted: ModelName, environment: Mapping[str, str], settings: ConnectS
         transport=_transport(f"{endpoint.rstrip('/')}/openai/v1", settings, key=key),
         headers=AGENT | {"api-key": key},
         limits=_limits(wanted, settings),
+        strict=settings.strict,
+    )
+
+
+def _cloud(wanted: ModelName, cloud: str, environment: Mapping[str, str], settings: ConnectSettings) -> AnthropicModel:
+    """Connect Claude at a cloud, whose credentials only the vendor's SDK can get."""
+    name = wanted.model.rpartition("anthropic.")[2]  # Bedrock: eu.anthropic.claude-...
+    return AnthropicModel(
+        wanted.model,
+        transport=load("toolroll.models.sdk:cloud_transport")(cloud, environment),
+        headers=AGENT,
+        limits=_limits(replace(wanted, model=name), settings),
         strict=settings.strict,
     )
 

@@ -7,10 +7,13 @@ The client keeps what is its own: addresses, credentials, signatures, proxies. R
 """
 
 import sys
-from collections.abc import AsyncIterator, Mapping
+from asyncio import AbstractEventLoop, get_running_loop
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import httpx2
 
@@ -71,6 +74,81 @@ class SdkTransport:
             # Raised before anything is sent: no key, no region, no project, a token that cannot be renewed.
             raise AuthenticationFailed(f"The SDK client cannot send the request: {_describe_error(error)}") from error
         return answer
+
+
+Cloud: TypeAlias = Literal["bedrock", "vertex"]
+
+_LIBRARIES: Final[Mapping[Cloud, str]] = {"bedrock": "botocore", "vertex": "google.auth"}
+"""What the SDK needs to find the credentials of a cloud."""
+SETTINGS: Final[Mapping[Cloud, Mapping[str, str]]] = {
+    "bedrock": {
+        "AWS_REGION": "aws_region",
+        "AWS_BEARER_TOKEN_BEDROCK": "api_key",
+        "AWS_ACCESS_KEY_ID": "aws_access_key",
+        "AWS_SECRET_ACCESS_KEY": "aws_secret_key",
+        "AWS_SESSION_TOKEN": "aws_session_token",
+        "AWS_PROFILE": "aws_profile",
+        "ANTHROPIC_BEDROCK_BASE_URL": "base_url",
+    },
+    "vertex": {
+        "CLOUD_ML_REGION": "region",
+        "ANTHROPIC_VERTEX_PROJECT_ID": "project_id",
+        "ANTHROPIC_VERTEX_BASE_URL": "base_url",
+    },
+}
+"""The variables that the SDK documents for each cloud, and its name for each."""
+
+
+class CloudTransport:
+    """Sends through clients of the SDK for a cloud: one for each event loop, made when it is first needed."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+        self._clients: dict[AbstractEventLoop, Any] = {}
+
+    @asynccontextmanager
+    async def post(self, path: str, *, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Reply]:
+        """Send the request and hand over the answer while the connection is open."""
+        loop = get_running_loop()
+        if loop not in self._clients:
+            self._clients = {other: kept for other, kept in self._clients.items() if not other.is_closed()}
+            self._clients[loop] = self._make()
+        async with SdkTransport(self._clients[loop]).post(path, headers=headers, body=body) as reply:
+            yield reply
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        client = self._clients.pop(get_running_loop(), None)
+        if client is not None:
+            await client.close()
+
+
+def cloud_transport(cloud: Cloud, environment: Mapping[str, str]) -> CloudTransport:
+    """Return a transport to Claude at a cloud, set by the variables of the SDK; raise at once if something is missing.
+
+    What the environment does not say, the SDK looks for where the cloud's own tools keep it.
+    """
+    given = {name: environment[variable] for variable, name in SETTINGS[cloud].items() if environment.get(variable)}
+    if "api_key" in given:  # the SDK takes one or the other
+        given = {name: given[name] for name in ("api_key", "aws_region", "base_url") if name in given}
+    if find_spec("anthropic") is None or not ("api_key" in given or _is_installed(_LIBRARIES[cloud])):
+        raise UsageError(
+            f"Models at {cloud}: need the SDK of the vendor. Install it with: pip install 'toolroll[{cloud}]'."
+        )
+    region = "aws_region" if cloud == "bedrock" else "region"
+    if region not in given:
+        variable = next(one for one, name in SETTINGS[cloud].items() if name == region)
+        raise UsageError(f"Models at {cloud}: need a region. Set {variable}, for example to eu-west-1.")
+    sdk: Any = import_module("anthropic")
+    kind = sdk.AsyncAnthropicBedrock if cloud == "bedrock" else sdk.AsyncAnthropicVertex
+    return CloudTransport(lambda: kind(**given, max_retries=0))
+
+
+def _is_installed(library: str) -> bool:
+    try:
+        return find_spec(library) is not None
+    except ModuleNotFoundError:  # of the package that it is a part of
+        return False
 
 
 def _sdk_of(client: object) -> ModuleType:

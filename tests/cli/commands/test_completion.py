@@ -123,6 +123,7 @@ COMPLETED = {
         ("toolroll call read_f", "read_file"),
         ("toolroll policy explain read_f", "read_file"),
         ("toolroll doctor --onl", "--online"),
+        ("toolroll run hi --model gem", "gemini:"),
         ("toolroll completion f", "fish"),
         ("toolroll write profile show oth", "other"),
         ("toolroll write analyze --profile oth", "other"),

@@ -15,6 +15,7 @@ from toolroll.agent.events import (
     ContextCompacted,
     ContextTrimmed,
     Event,
+    ModelPaused,
     ReasoningArrived,
     Retrying,
     RunFinished,
@@ -70,6 +71,7 @@ def out_of(session: Session) -> str:
             WaitingForModel(waited_s=0.0, limit_s=120.0, is_starting=True),
             "· waiting for the model's server to be ready, 0 s; gives up after 120 s\n",
         ),
+        (ModelPaused(pauses=2), "· the provider paused for a tool of its own and is asked to go on (2)\n"),
         (Retrying(attempt=1, wait_s=0.5, reason="Busy."), "! Busy. Trying again in 0.5 s (attempt 2).\n"),
         (
             CallFinished(call=CALL, result=ToolResult.failure("no such file", code="gone"), duration_ms=1234.5),

@@ -17,7 +17,7 @@ from toolroll.home.project_settings import PROJECT_SETTINGS
 from toolroll.home.settings import Origin, Settings, read_settings, settings_path
 from toolroll.home.settings_file import set_setting, unset_setting
 from toolroll.home.settings_schema import Setting, all_settings, find_setting, format_value
-from toolroll.models.catalog import parse_model
+from toolroll.models.catalog import ALIASES, PROVIDERS, parse_model
 from toolroll.models.scripted_file import PREFIX
 from toolroll.packs.keys import all_keys, check_key_name
 from toolroll.workspace.limits import DEFAULT_LIMITS
@@ -211,6 +211,12 @@ def _toml(value: object) -> str:
 def complete_settings(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of settings that begin so, for the shell."""
     return [one.name for one in all_settings() if one.name.startswith(incomplete)]
+
+
+def complete_models(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the short names of models, and the providers, that begin so; what follows a provider only it knows."""
+    names = [*ALIASES, *(f"{provider}:" for provider in PROVIDERS), PREFIX]
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_keys(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -5,13 +5,15 @@ from typing import Final
 import click
 
 from toolroll.cli.lazy import body, lazily
-from toolroll.cli.options import agent_options, event_options, limit_option, output_options, yes_option
+from toolroll.cli.options import agent_options, complete_models, event_options, limit_option, output_options, yes_option
 
 _run_argument: Final = click.argument(
     "run_id", metavar="ID", shell_complete=lazily("toolroll.cli.actions.completion:complete_runs")
 )
 
-_other_model: Final = click.option("--model", metavar="NAME", help="Another model than before.")
+_other_model: Final = click.option(
+    "--model", metavar="NAME", shell_complete=complete_models, help="Another model than before."
+)
 
 _approve_all: Final = yes_option("Approve every call that would be asked about.")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from toolroll.cli.lazy import lazily
-from toolroll.cli.options import output_options
+from toolroll.cli.options import complete_models, output_options
 from toolroll.cli.session import Session
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def yes_option(command: F) -> F:
 def model_option(command: F) -> F:
     """Add `--model`."""
     told = "sonnet, openai:NAME, ollama:NAME, ... (default: TOOLROLL_MODEL)."
-    return click.option("--model", metavar="NAME", help=told)(command)
+    return click.option("--model", metavar="NAME", shell_complete=complete_models, help=told)(command)
 
 
 def posts_options(command: F) -> F:

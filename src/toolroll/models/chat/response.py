@@ -133,6 +133,9 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
+_OWN_FIELDS: Final = frozenset({"index", "id", "type", "function"})
+
+
 @dataclass(slots=True, kw_only=True)
 class _Call:
     """A call on its way."""
@@ -141,7 +144,8 @@ class _Call:
     given_id: str
     name: str
     pieces: list[str] = field(default_factory=list)
-    kept: dict[str, Any]
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What the server keeps beside the call, such as a signature."""
 
     def json(self) -> dict[str, Any]:
         function = {"name": self.name, "arguments": "".join(self.pieces)}
@@ -226,10 +230,11 @@ class CompletionAssembly:
         # A call with an index of its own may have its name repeated beside nothing at all.
         starts = bool(name) and (bool(piece) or index is None)
         if call is None or _begins_another(call, call_id, starts=starts):
-            kept = {key: value for key, value in fragment.items() if key not in {"index", "id", "type", "function"}}
             own_id = call_id or make_call_id(text_of(self._head, "id"), len(self._calls))
-            call = _Call(id=own_id, given_id=call_id, name=name, kept=kept)
+            call = _Call(id=own_id, given_id=call_id, name=name)
             self._calls.append(call)
+        # Beside any piece of it: a signature may come with the last one.
+        call.kept |= {key: value for key, value in fragment.items() if key not in _OWN_FIELDS and value is not None}
         call.name = call.name or name
         if isinstance(index, int):
             self._by_index[index] = call
