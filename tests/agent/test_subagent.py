@@ -320,7 +320,8 @@ async def _run_three_times(agent: Agent[Any]) -> None:
     for _ in range(3):
         await agent.run("go")
     transport = cast("Any", agent.setup.model)._transport
-    send = (await transport._line()).send  # there is no public way to see its connections
+    assert transport._connections is not None
+    send = (await transport._connections._line()).send  # there is no public way to see its connections
     assert len(send.__self__._pool.connections) == 1
 
 

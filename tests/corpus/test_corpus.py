@@ -308,7 +308,6 @@ def test_posts_drafts_and_feedback_are_read(corpus: Corpus) -> None:
     stats = corpus.pen("stats")
     assert (stats["drafts"], stats["accepted"], stats["accepted_first_time"]) == (3, 3, 2)
     assert corpus.pen("feedback", "list")["feedback"]["tone_off"]["count"] == 1
-    corpus.call("trust", "add", "data", cwd=corpus.writer)
     posts = corpus.json("call", "read_past_posts", '{"keywords": ["sand", "beans", "квасоля"]}', cwd=corpus.writer)
     assert {one["topic"] for one in posts["content"]["posts"]} == {"beans", "carrots", "квасоля"}
 

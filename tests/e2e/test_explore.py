@@ -91,12 +91,12 @@ def test_R12_R20_R21_R22_R25_an_exploration_with_searches_a_pause_reads_and_cita
 
 
 def test_R20_A4_a_limit_that_falls_on_a_tool_call_still_gives_a_document(project: Project) -> None:
-    reads = [Turn(Use("read_research", {"path": f"{n}.md"})) for n in range(5)]
+    reads = [Turn(Use("read_research", {"path": f"{n}.md"})) for n in range(4)]
     with ModelServer([*reads, "# Roofs"]) as server:
         done = project.call("explore", IDEA, "--model", "sonnet", **anthropic(server))
     assert (done.returncode, document(project).read_text()) == (0, "# Roofs\n")
     assert server.requests[-1].body["tool_choice"] == {"type": "none"}
-    assert (log(project)[0]["stop_reason"], log(project)[0]["steps"]) == ("condition", 6)
+    assert (log(project)[0]["stop_reason"], log(project)[0]["steps"]) == ("condition", 5)
 
 
 def test_R23_R24_in_two_phases_then_an_update(project: Project) -> None:

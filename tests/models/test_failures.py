@@ -122,7 +122,7 @@ WORDS = [
     ),
     ("chat", 400, "BadRequestError", "400", "This model's maximum context length is 4096 tokens", "context_too_long"),
     ("chat", 404, "api_error", None, "model 'x' not found", "invalid_request"),
-    ("chat", 503, "unavailable_error", None, "Loading model", "overloaded"),
+    ("chat", 503, "server_error", None, "Too many requests at the moment", "overloaded"),
 ]
 
 

@@ -37,7 +37,7 @@ SCRIPTS: Mapping[str, Sequence[object]] = {
     "back": [{"calls": [READ]}, {"calls": [BACK]}, "It is changed back."],
     "late": ["It is so.", "So it is.", {"calls": [READ]}, {"calls": [EDIT]}, "It is changed."],
     "long": [{"calls": [LONG]}, "It is long."],
-    "endless": [{"calls": [READ]}, "So far.", {"calls": [{**READ, "id": "read_2"}]}, "Still."],
+    "endless": [{"calls": [{**READ, "id": f"read_{number}"}]} for number in range(1, 9)],
     "research": ["# Tea\n\nIt is hot."],
     "half": [{"text": "# Half", "stop": "max_tokens"}],
     "post": [READ_PROFILE, post()],

@@ -65,7 +65,7 @@ def test_S1_an_exploration_that_fails_or_is_stopped_can_be_gone_on_with(project:
 
 
 def test_S1_at_a_limit_a_question_is_gone_on_with(project: Project) -> None:
-    calls = [{"calls": [{"name": "read_research", "arguments": {"path": f"{name}.md"}}]} for name in "abcde"]
+    calls = [{"calls": [{"name": "read_research", "arguments": {"path": f"{name}.md"}}]} for name in "abcd"]
     script = project.script(DOCUMENT, *calls, "Досить.", "Ось відповідь.")
     with chat(project, "explore", "--model", script, rows=50) as screen:
         screen.say(IDEA, "research.md")

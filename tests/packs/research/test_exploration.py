@@ -246,7 +246,7 @@ async def test_R12_R21_R25_over_real_http_with_searches_a_pause_reads_and_a_limi
     turns = [
         Turn([Text("I search."), Search("sun", (PAGE, ("https://example.com/moon", "Moon")))], stop="pause"),
         Turn(reads),
-        *[Turn(Use("read_research", {"path": f"{n}.md"})) for n in range(4)],
+        *[Turn(Use("read_research", {"path": f"{n}.md"})) for n in range(3)],
         Turn([Text("# Roofs\n\n"), Text("It shines.", citations=(PAGE,))]),
     ]
     async with ModelServer(turns) as server:
@@ -264,7 +264,7 @@ async def test_R12_R21_R25_over_real_http_with_searches_a_pause_reads_and_a_limi
         f"[^1]: [Sun](<https://example.com/sun>), found {day(done)}\n"
     )
     assert done.entry is not None
-    assert (done.entry.stop_reason, done.entry.steps, done.entry.mode) == ("condition", 6, mode)
+    assert (done.entry.stop_reason, done.entry.steps, done.entry.mode) == ("condition", 5, mode)
 
 
 def day(done: ExplorationResult) -> object:

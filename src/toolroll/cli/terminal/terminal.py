@@ -17,7 +17,7 @@ from rich.text import Text
 from toolroll.cli.render.draw import fold, print_lines
 from toolroll.cli.render.prose import MIN_COLUMNS, wrap
 from toolroll.cli.render.rows import Look, Row
-from toolroll.cli.session import is_dumb_terminal, wants_plain
+from toolroll.cli.session import wants_plain
 from toolroll.cli.terminal.keyboard import MARK_NO_PASTES, MARK_PASTES, Came, Keyboard, Pause, make_pause
 from toolroll.messages import Template
 from toolroll.safe.text import terminal_safe
@@ -212,7 +212,7 @@ class Terminal:
     @contextmanager
     def _marked_pastes(self) -> Iterator[None]:
         """Inside, the terminal puts marks around what is pasted."""
-        if not os.isatty(self.input_fd) or is_dumb_terminal():
+        if not os.isatty(self.input_fd) or wants_plain():
             yield
             return
         self._send(MARK_PASTES)

@@ -1,6 +1,7 @@
 """Anthropic's web search by a side call: a small model is asked to search once, and its sources are the hits."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from toolroll.errors import ServiceFailed
@@ -30,6 +31,8 @@ class AnthropicSearch:
     def __init__(self, access: Access, context: BackendContext, *, model: str = SEARCH_MODEL) -> None:
         self._transport = HttpTransport(access.url, timeout_s=TIMEOUT_S)
         self._model = AnthropicModel(model, transport=self._transport, headers={"x-api-key": access.key})
+        # A search goes on with the next backend; it waits for no server to start.
+        self._model.timeouts = replace(self._model.timeouts, start_s=0.0)
         self._spend = context.spend
 
     async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:

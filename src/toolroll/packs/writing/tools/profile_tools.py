@@ -141,7 +141,7 @@ def update_style_profile(
     ],
     reason: Annotated[
         str,
-        StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_REASON_CHARACTERS),
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_REASON_CHARACTERS, pattern=r"\S"),
         Field(description="Why it is changed, for the history of the profile."),
     ],
     store: WithProfiles,
