@@ -142,6 +142,7 @@ class Scene:
         self.do("worker --drain")
 
     def _put_waiting_job(self) -> None:
+        self.do("worker --drain")  # one that was answered before would change the file under this one
         shutil.copyfile(SAMPLE / MAIN, self.root / MAIN)
         self._queue("waiting_job", "code Go. --queue --model {change}")
         self.do("worker --drain")
