@@ -45,9 +45,6 @@ def queue_ideas(session: Session, options: ExploreOptions, file: BinaryIO | None
     with Project.open(Path.cwd(), os.environ, flags={"model": options.model or None}) as project:
         chosen = options.with_model(project)
     requests = [_make_request(chosen, line, search_consent=yes) for line in lines]
-    for request in requests:
-        if request.explore is not None:
-            request.explore.check()  # a mistake is told before anything is queued
 
     async def submit(store: JobStore) -> list[tuple[str, bool]]:
         return [await store.submit(request, priority=priority) for request in requests]
@@ -121,6 +118,7 @@ def _make_request(options: ExploreOptions, line: IdeaLine, *, search_consent: bo
         mode=line.mode or options.mode,
         context=options.context if line.context is None else line.context,
     )
+    mine.check()  # before anything is queued, and with names as they were typed
     return JobRequest(explore=mine.for_job(), search_consent=search_consent)
 
 
