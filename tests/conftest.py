@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.support import postgres
 
 # A loaded machine is no finding: hypothesis' clock judges the example, not the code. In CI the examples are the same
 # each time, so that a change is judged by what it changes; everywhere else they are new, and find new things.
@@ -29,7 +30,10 @@ settings.load_profile("toolroll")
 
 SERVICES = ("ANTHROPIC_", "BRAVE_", "GITHUB_", "NOTION_", "OPENAI_", "SEARXNG_", "TAVILY_")
 FOREIGN_SETTINGS = ("TOOLROLL_", "XDG_", *SERVICES)
-OURS = {"TOOLROLL_ROUNDS"}
+# Servers and databases for the tests that ask for them.
+cluster, database_url, databases = postgres.cluster, postgres.database_url, postgres.databases
+
+OURS = {"TOOLROLL_PICTURES", "TOOLROLL_ROUNDS", "TOOLROLL_TEST_DATABASE_URL"}
 
 
 MEMORY = Path("/dev/shm")

@@ -4,7 +4,7 @@
 its own, and prints what came of it as a line of JSON. A round is a list of numbers such as `12` or `5,3`: after how
 many writes the first process is killed, the next one, and so on; the one after that is left alone. `0` kills nobody,
 `-1` kills every process after its first write. `NAME:12!` kills the first process and leaves the rest to a later round
-in the folder of that name.
+in the folder of that name. With the URL of a database in CRASH_DATABASE, the runs are recorded there.
 """
 
 import asyncio
@@ -22,7 +22,8 @@ from pydantic_core import to_jsonable_python
 from toolroll.agent.agent import Agent
 from toolroll.agent.result import RunResult
 from toolroll.agent.stop import step_count_is
-from toolroll.journal.journal import Recording, RunRow
+from toolroll.journal.journal import Journal, Recording, RunRow
+from toolroll.journal.postgres import PostgresJournal
 from toolroll.journal.records import Record, StateSet
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, content_hash
@@ -31,30 +32,39 @@ from toolroll.kernel.define.decorator import tool
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call, Line, ScriptedModel
 from toolroll.packs.standard import write_todos
+from toolroll.postgres.address import parse_address
+from toolroll.postgres.database import Database
 
 RUN = "the-run"
 STEPS = 20
 SAVING = 10
 PLANNING = 5
 MOST_PROCESSES = 200
+DATABASE = "CRASH_DATABASE"
 
 
 class Fatal:
     """A journal that kills its process after so many records."""
 
-    def __init__(self, inner: SqliteJournal, after: int) -> None:
+    def __init__(self, inner: Journal, after: int) -> None:
         self._inner = inner
         self._left = after
+        self._lock = asyncio.Lock()
 
     async def append(self, run_id: str, /, *records: Record) -> int:
-        """Add records, and die of it when their number is up."""
-        number = await self._inner.append(run_id, *records)
-        if all(isinstance(record, StateSet) for record in records):
-            return number  # an attempt to resume, which is not yet a step
-        self._left -= 1
-        if self._left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return number
+        """Add records, and die of it when their number is up.
+
+        One after the other: else a server may have the intent of a change on record when its neighbour's write kills
+        us, and nobody could know any more whether the change was made.
+        """
+        async with self._lock:
+            number = await self._inner.append(run_id, *records)
+            if all(isinstance(record, StateSet) for record in records):
+                return number  # an attempt to resume, which is not yet a step
+            self._left -= 1
+            if self._left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return number
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
         """As it is."""
@@ -150,6 +160,19 @@ def script(folder: Path) -> ScriptedModel:
     return ScriptedModel(play)
 
 
+def open_log(folder: Path) -> Journal:
+    """The run log of a round: in a file of its own, or in the database of all rounds."""
+    url = os.environ.get(DATABASE)
+    if url is None:
+        return SqliteJournal(folder / "data" / "runs.db")
+    return PostgresJournal(Database(parse_address(url)), folder=folder / "data")
+
+
+def name_run(folder: Path) -> str:
+    """Return the id of the run of a round."""
+    return RUN if DATABASE not in os.environ else f"{RUN}-{folder.name}"
+
+
 def make_agent(folder: Path, *, kill_after: int = 0) -> Agent:
     """The agent of the run, in this process."""
     return Agent(
@@ -159,8 +182,8 @@ def make_agent(folder: Path, *, kill_after: int = 0) -> Agent:
         stop_when=step_count_is(STEPS + 5),
         approver=Person(folder),
         deps={"folder": str(folder)},
-        journal=Fatal(SqliteJournal(folder / "data" / "runs.db"), kill_after),
-        make_id=lambda: RUN,
+        journal=Fatal(open_log(folder), kill_after),
+        make_id=lambda: name_run(folder),
     )
 
 
@@ -168,7 +191,7 @@ async def play(folder: Path, *, kill_after: int = 0) -> RunResult[None]:
     """Begin the run, or go on with it."""
     agent = make_agent(folder, kill_after=kill_after)
     if (folder / "begun").exists():
-        return await agent.resume(RUN)
+        return await agent.resume(name_run(folder))
     (folder / "begun").touch()
     return await agent.run("Go.")
 

@@ -10,8 +10,11 @@ from tests.journal.samples import EVERY_KIND
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.journal import Journal, MemoryJournal, RunRow, ancestors
+from toolroll.journal.postgres import PostgresJournal
 from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.postgres.address import parse_address
+from toolroll.postgres.database import Database
 
 
 class Clock(Protocol):
@@ -25,12 +28,17 @@ def seconds() -> Clock:
     return lambda: float(next(moments))
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
     if request.param == "memory":
         yield MemoryJournal(clock=seconds())
         return
-    found = SqliteJournal(tmp_path / "runs.db", clock=seconds())
+    found: SqliteJournal | PostgresJournal
+    if request.param == "sqlite":
+        found = SqliteJournal(tmp_path / "runs.db", clock=seconds())
+    else:
+        database = Database(parse_address(request.getfixturevalue("database_url")))
+        found = PostgresJournal(database, folder=tmp_path, clock=seconds())
     yield found
     found.close()
 

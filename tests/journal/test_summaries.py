@@ -123,7 +123,7 @@ def test_S4_the_prompt_is_the_runs_own_message_not_an_earlier_one_of_its_chat(tm
     write(tmp_path / "runs.db", "r", BEGAN, said("First."), EARLIER, said("Second."), ANSWERED, said("First."))
     found = only(tmp_path / "runs.db")
     assert (found.settings["chat"], found.prompt) == ("3f9cabcd", "Second.")
-    assert format_summary(found).endswith("  1 step   chat 3f9c: Second.")
+    assert format_summary(found).endswith("  1 step   Second.")
 
 
 def test_S4_what_is_stored_with_a_run_that_is_over_does_not_begin_it_anew(tmp_path: Path) -> None:

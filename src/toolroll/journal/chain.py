@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final, NamedTuple, TypeAlias
 
+from toolroll.journal.tables import Tables
+
 MISSING: Final = "it is missing"
 MISFIT: Final = "it does not fit its checksum"
 WRONG_CHECKSUM: Final = "the record after it proves that it is whole"
@@ -34,13 +36,13 @@ def chain_hash(before: str, body: bytes) -> str:
     return hashlib.sha256(before.encode() + body).hexdigest()
 
 
-def chain_at(db: sqlite3.Connection, run_id: str, number: int) -> str | None:
+def chain_at(db: Tables, run_id: str, number: int) -> str | None:
     """Return the checksum that is stored with a record; None if there is no such record."""
     row = db.execute("select chain from records where run_id = ? and number = ?", (run_id, number)).fetchone()
     return None if row is None else str(row[0])
 
 
-def walk_rows(db: sqlite3.Connection, run_id: str, after: int = 0) -> Iterator[Row]:
+def walk_rows(db: Tables, run_id: str, after: int = 0) -> Iterator[Row]:
     """Return the rows with a number above `after` in order, those that cannot be read among them.
 
     Where the file itself is damaged, the rows are read from the end as well, so that only those between are lost.
@@ -57,7 +59,7 @@ def walk_rows(db: sqlite3.Connection, run_id: str, after: int = 0) -> Iterator[R
     yield from walk.end()
 
 
-def _read_backwards(db: sqlite3.Connection, run_id: str, after: int) -> list[_Stored]:
+def _read_backwards(db: Tables, run_id: str, after: int) -> list[_Stored]:
     """Return the rows from the end back to the damage, in their order."""
     found: list[_Stored] = []
     with suppress(sqlite3.DatabaseError):  # the other side of the damage

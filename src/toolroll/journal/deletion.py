@@ -5,12 +5,12 @@ long text in them hold the mark. It happens in the same transaction, so that nob
 """
 
 import re
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from toolroll.errors import JournalRefused
+from toolroll.journal.tables import Tables
 
 _USED: Final = re.compile(rb"\\u0000([0-9a-f]{64})")
 """A text by its hash, as `codec` writes it. A text of NULs may look so, too: then one text too many is kept."""
@@ -29,7 +29,7 @@ class Deletion:
     byte_size: int
 
 
-def with_parts(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
+def with_parts(db: Tables, run_ids: Sequence[str]) -> list[str]:
     """Return those of these runs that exist, each followed by its parts. Links in a circle end where it closes."""
     parts: dict[str | None, list[str]] = {}
     there: set[str] = set()
@@ -46,13 +46,13 @@ def with_parts(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def measure_deletion(db: sqlite3.Connection, run_ids: Sequence[str]) -> Deletion:
+def measure_deletion(db: Tables, run_ids: Sequence[str]) -> Deletion:
     """Return what deleting these runs would delete."""
     runs = with_parts(db, run_ids)
     return _measure(db, runs, _find_unshared(db, runs))
 
 
-def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[str], bool]) -> Deletion:
+def delete(db: Tables, run_ids: Sequence[str], is_alive: Callable[[str], bool]) -> Deletion:
     """Delete them, inside of a transaction; refused, and nothing is gone, while one of them is going on."""
     runs = with_parts(db, run_ids)
     for run_id in runs:
@@ -68,7 +68,7 @@ def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[s
     return gone
 
 
-def _measure(db: sqlite3.Connection, runs: Sequence[str], texts: Sequence[str]) -> Deletion:
+def _measure(db: Tables, runs: Sequence[str], texts: Sequence[str]) -> Deletion:
     counted = [db.execute(_SIZES, (run_id,)).fetchone() for run_id in runs]
     bodies = sum(_each(db, "select length(body) from contents where hash in", texts))
     return Deletion(
@@ -83,7 +83,7 @@ _SIZES: Final = "select count(*), coalesce(sum(length(body)), 0) from records wh
 _BODIES: Final = "select run_id, body from records where instr(body, ?)"
 
 
-def _find_unshared(db: sqlite3.Connection, runs: Sequence[str]) -> list[str]:
+def _find_unshared(db: Tables, runs: Sequence[str]) -> list[str]:
     """The texts that these runs use, and no other."""
     own = set(runs)
     used: set[str] = set()
@@ -102,7 +102,7 @@ def _names(body: bytes) -> Iterator[str]:
     return (name.decode("ascii") for name in _USED.findall(body))
 
 
-def _each(db: sqlite3.Connection, question: str, names: Sequence[str]) -> Iterator[int]:
+def _each(db: Tables, question: str, names: Sequence[str]) -> Iterator[int]:
     for start in range(0, len(names), _SLICE):
         some = names[start : start + _SLICE]
         marks = ", ".join("?" * len(some))

@@ -119,6 +119,8 @@ class ApprovalQuestion:
     change: str = ""
     arguments: object = None
     """The checked arguments of the call; None in a record of an earlier version."""
+    waits_for: Literal["approval", "result"] = "approval"
+    """What the call waits for: a person's approval, or a result that is delivered from outside."""
     kind: Literal["asked"] = "asked"
 
 

@@ -15,6 +15,7 @@ from toolroll.journal.chain import Row, chain_at, walk_rows
 from toolroll.journal.codec import decode
 from toolroll.journal.journal import Recording
 from toolroll.journal.records import Record
+from toolroll.journal.tables import Tables
 from toolroll.kernel.approval.request import content_hash
 
 Tail: TypeAlias = tuple[int, str]
@@ -25,7 +26,7 @@ MAX_NOTES: Final = 20
 _TIMES: Final = "select number, at from records where run_id = ? order by number"
 
 
-def read_rows(db: sqlite3.Connection, run_id: str, after: int = 0) -> Recording:
+def read_rows(db: Tables, run_id: str, after: int = 0) -> Recording:
     """Return the records with an index above `after`; those that are not what was written are named."""
     found: list[tuple[int, Record]] = []
     damaged: list[Damage] = []
@@ -54,7 +55,7 @@ def read_rows(db: sqlite3.Connection, run_id: str, after: int = 0) -> Recording:
     )
 
 
-def repair_tail(db: sqlite3.Connection, run_id: str) -> Tail:
+def repair_tail(db: Tables, run_id: str) -> Tail:
     """Return where the next record goes. Remove a torn end; refuse to write to a run that is damaged elsewhere."""
     recording = read_rows(db, run_id)
     if recording.is_damaged:
@@ -67,7 +68,7 @@ def repair_tail(db: sqlite3.Connection, run_id: str) -> Tail:
     return number, chain_at(db, run_id, number) or ""
 
 
-def read_times(db: sqlite3.Connection, run_id: str) -> dict[int, float]:
+def read_times(db: Tables, run_id: str) -> dict[int, float]:
     """Return when each record was written, by its index; from both ends, where the file is damaged between them."""
     found: dict[int, float] = {}
     try:
@@ -78,7 +79,7 @@ def read_times(db: sqlite3.Connection, run_id: str) -> dict[int, float]:
     return found
 
 
-def _decode(db: sqlite3.Connection, row: Row) -> tuple[Record | None, str]:
+def _decode(db: Tables, row: Row) -> tuple[Record | None, str]:
     """Return the record of a row, None if it cannot be read, and what is wrong with it."""
     if not row.is_whole:
         return None, row.fault
@@ -88,7 +89,7 @@ def _decode(db: sqlite3.Connection, row: Row) -> tuple[Record | None, str]:
         return None, str(error).rstrip(".")
 
 
-def _content(db: sqlite3.Connection, name: str) -> bytes:
+def _content(db: Tables, name: str) -> bytes:
     row = db.execute("select body from contents where hash = ?", (name,)).fetchone()
     if row is None or content_hash(row[0]) != name:
         raise JournalRefused("a text of it is missing or changed")

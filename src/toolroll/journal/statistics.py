@@ -11,14 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from math import ceil, log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pydantic_core import from_json
 
-from toolroll.journal.tables import RUN_LOG
-
-if TYPE_CHECKING:
-    import sqlite3
+from toolroll.journal.tables import RUN_LOG, Tables
 
 MAX_NAMES: Final = 1_000
 """Of tools and of models. A model can make up names without end; what comes later is counted together."""
@@ -146,9 +143,7 @@ def read_statistics(path: Path, *, since: float = 0.0, model: str | None = None)
         return gather(db, since=since, model=model)
 
 
-def gather(
-    db: "sqlite3.Connection", *, since: float = 0.0, model: str | None = None, zone: tzinfo | None = None
-) -> Statistics:
+def gather(db: Tables, *, since: float = 0.0, model: str | None = None, zone: tzinfo | None = None) -> Statistics:
     """Return the figures of all that was recorded since then (seconds since 1970), of one model if one is named.
 
     Days begin at midnight of `zone`, of this machine's if none is named.
@@ -162,7 +157,7 @@ def gather(
 class _Count:
     """Goes from run to run; of the one it is at it knows the model, and the tools that a person was asked about."""
 
-    def __init__(self, db: "sqlite3.Connection", *, since: float, model: str | None, zone: tzinfo | None) -> None:
+    def __init__(self, db: Tables, *, since: float, model: str | None, zone: tzinfo | None) -> None:
         self.found = Statistics()
         self._db = db
         self._since = since

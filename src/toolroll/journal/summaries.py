@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.chain import Row, walk_rows
-from toolroll.journal.tables import JOB_PREFIX, LIST_RUNS, RUN_LOG, check_format
+from toolroll.journal.tables import JOB_PREFIX, LIST_RUNS, RUN_LOG, Tables, check_format
 
 Fields: TypeAlias = Mapping[str, Any]
 _NUL: Final = "\0"
@@ -36,6 +36,10 @@ class RunSummary:
     at: int | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     prompt: str = ""
+    messages: int = 0
+    """How many messages of a person it answered; those of an earlier conversation are not counted."""
+    cost: float | None = 0.0
+    """What it cost in US dollars, sub-agents included; None where a part of it is not known."""
     is_damaged: bool = False
 
 
@@ -44,15 +48,22 @@ def read_summaries(path: Path, *, limit: int, only: Collection[str] | None = Non
     if not path.exists():
         return [], 0
     with RUN_LOG.errors(path), closing(RUN_LOG.open(path)) as db:
-        rows = [row for row in db.execute(LIST_RUNS) if _is_listed(row[0], only)]
-        return [_summarize(db, row) for row in rows[:limit]], len(rows)
+        return summarize(db, limit=limit, only=only)
 
 
-def _is_listed(run_id: str, only: Collection[str] | None) -> bool:
+def summarize(db: Tables, *, limit: int, only: Collection[str] | None = None) -> tuple[list[RunSummary], int]:
+    """Return the latest runs in these tables, as `read_summaries` does."""
+    rows = [row for row in db.execute(LIST_RUNS) if is_listed(row[0], only)]
+    return [summarize_run(db, row) for row in rows[:limit]], len(rows)
+
+
+def is_listed(run_id: str, only: Collection[str] | None = None) -> bool:
+    """Return whether a run stands in a list of runs: jobs do not."""
     return not run_id.startswith(JOB_PREFIX) if only is None else run_id in only
 
 
-def _summarize(db: sqlite3.Connection, row: tuple[Any, ...]) -> RunSummary:
+def summarize_run(db: Tables, row: tuple[Any, ...]) -> RunSummary:
+    """Return the summary of a run, from its row of `LIST_RUNS`."""
     run_id, began, parent, _, updated, _ = row
     check_format(db, run_id)
     reader = _RunReader(db, run_id)
@@ -69,6 +80,8 @@ def _summarize(db: sqlite3.Connection, row: tuple[Any, ...]) -> RunSummary:
         at=start.get("at"),
         settings=start.get("settings", {}),
         prompt=reader.prompt,
+        messages=reader.messages,
+        cost=reader.cost,
         is_damaged=reader.is_damaged,
     )
 
@@ -76,11 +89,14 @@ def _summarize(db: sqlite3.Connection, row: tuple[Any, ...]) -> RunSummary:
 class _RunReader:
     """Reads the rows of one run; those that are not what was written are left out."""
 
-    def __init__(self, db: sqlite3.Connection, run_id: str) -> None:
+    def __init__(self, db: Tables, run_id: str) -> None:
         self._db = db
         self._run_id = run_id
         self.steps = 0
+        self.messages = 0
+        self.cost: float | None = 0.0
         self.is_damaged = False
+        self._earlier = 0
         self._said = ""
         self._said_by_user: str | None = None
 
@@ -100,10 +116,14 @@ class _RunReader:
             match kind:
                 case "run_began":
                     start = start or record
-                case "said" if not self.steps and record.get("about") is None:
-                    self._note_message(record["message"])
+                    self._earlier = start.get("earlier", 0)
+                case "said":
+                    self._note_said(record)
                 case "answered":
                     self.steps += 1
+                    self._add_cost(record)
+                case "spent":
+                    self._add_cost(record)
             if kind != "kept":  # what is stored with a run that is over does not begin it anew
                 end = record if kind == "finished" else None
         return start, end
@@ -143,6 +163,20 @@ class _RunReader:
         if row is None or hashlib.sha256(row[0]).hexdigest() != name:
             raise JournalRefused("a text of it is missing or changed")
         return str(row[0], "utf-8")
+
+    def _note_said(self, record: Fields) -> None:
+        if record.get("about") is not None:
+            return
+        if not self.steps:
+            self._note_message(record["message"])
+        if self._earlier:
+            self._earlier -= 1
+        else:
+            self.messages += record["message"]["role"] == "user"
+
+    def _add_cost(self, record: Fields) -> None:
+        cost = record.get("cost")
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
 
     def _note_message(self, message: Fields) -> None:
         match message["role"]:

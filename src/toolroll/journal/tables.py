@@ -1,12 +1,37 @@
 """The tables of the run log, in one SQLite file. What only counts or lists runs needs nothing else of the journal."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, Protocol
 
-from toolroll.errors import JournalRefused
+from toolroll.errors import JournalRefused, RunMissing
 from toolroll.safe.record_database import RecordDatabase
 
-if TYPE_CHECKING:
-    import sqlite3
+
+class Found(Protocol):
+    """What a statement found: rows."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Tables(Protocol):
+    """The tables of the run log, in SQLite or elsewhere; statements are those of SQLite, with ? for values."""
+
+    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Found:
+        """Run a statement."""
+        ...
+
+    def executemany(self, statement: str, values: Iterable[Sequence[Any]], /) -> object:
+        """Run a statement for each of these values."""
+        ...
+
 
 FORMAT_VERSION: Final = 2
 """Of records: raised with every change that an older program could misread."""
@@ -50,7 +75,7 @@ order by began desc, runs.rowid desc
 """
 
 
-def check_format(db: "sqlite3.Connection", run_id: str) -> None:
+def check_format(db: Tables, run_id: str) -> None:
     """Refuse a run that is not there, or that a newer version wrote."""
     row = db.execute("select format from runs where run_id = ?", (run_id,)).fetchone()
     if row is None:
@@ -62,6 +87,6 @@ def check_format(db: "sqlite3.Connection", run_id: str) -> None:
         )
 
 
-def no_such_run(run_id: str) -> JournalRefused:
+def no_such_run(run_id: str) -> RunMissing:
     """Return the error for a run that is not there."""
-    return JournalRefused(f"There is no run {run_id[:64]!r}. See `toolroll runs list`.")
+    return RunMissing(f"There is no run {run_id[:64]!r}. See `toolroll runs list`.")

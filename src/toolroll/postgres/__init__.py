@@ -1,0 +1,1 @@
+"""One PostgreSQL database for many machines: its connections, its tables, and which processes are alive."""
