@@ -75,10 +75,11 @@ def test_A50_an_agent_asks_another(tmp_path: Path) -> None:
     assert run(tmp_path, "ask_agent") == "Here: steeped in peace."
 
 
-@pytest.mark.parametrize("word", ["yes", "no"])
-def test_A50_a_call_is_approved_from_another_process(tmp_path: Path, word: str) -> None:
+@pytest.mark.parametrize(("word", "paid"), [("yes", ["Paid 40 euros."]), ("half", ["Paid 20 euros."]), ("no", [])])
+def test_A50_a_call_is_approved_from_another_process(tmp_path: Path, word: str, paid: list[str]) -> None:
     run_id, call_id = run(tmp_path, "approve_elsewhere").split()
-    assert run(tmp_path, "approve_elsewhere", "answer", run_id, call_id, word) == "That is settled."
+    told = run(tmp_path, "approve_elsewhere", "answer", run_id, call_id, word).splitlines()
+    assert told == [*paid, "That is settled."]
 
 
 def test_A50_a_customer_comes_with_each_request(tmp_path: Path) -> None:
@@ -94,10 +95,12 @@ def test_A50_a_query_is_tried_in_the_database_before_it_is_the_answer(tmp_path: 
     assert answer == "sql=\"SELECT message FROM records WHERE level = 'error'\" explanation='Errors.'"
 
 
-@pytest.mark.parametrize(("word", "paid"), [("y", {"A1": 12, "A2": 400}), ("n", {"A1": 12})])
+@pytest.mark.parametrize(
+    ("word", "paid"), [("y", {"A1": 12, "A2": 400}), ("90", {"A1": 12, "A2": 90}), ("n", {"A1": 12})]
+)
 def test_A50_a_person_is_asked_about_the_large_refund_only(tmp_path: Path, word: str, paid: dict[str, int]) -> None:
     told = run(tmp_path, "approve_some", answers=f"{word}\n")
-    assert told.count("[y/n]") == 1
+    assert told.count("[y/n/amount]") == 1
     assert str(paid) in told
 
 

@@ -12,6 +12,7 @@ from toolroll.errors import DecisionRefused, UsageError
 from toolroll.journal.records import ApprovalAnswer, CallIntended
 from toolroll.kernel.approval.request import ApprovalRequest, Decision
 from toolroll.kernel.data.messages import ToolResults
+from toolroll.kernel.define.wrappers import ask_only_if
 from toolroll.models.scripted import Call
 
 PAY = Call("pay", {"amount": 500}, id="c1")
@@ -51,7 +52,9 @@ def results_of(messages: Sequence[object]) -> list[object]:
 async def test_A45_an_agent_has_conditions_by_the_names_of_tools() -> None:
     bank = Bank()
     small = Call("pay", {"amount": 5}, id="c2")
-    made = Agent(model=ScriptedModel([[PAY, small], "ok"] * 2), tools=[bank.pay], needs_approval={"pay": is_large})
+    made = Agent(
+        model=ScriptedModel([[PAY, small], "ok"] * 2), tools=[bank.pay], needs_approval={"pay": ask_only_if(is_large)}
+    )
     first = await made.run("go")
     assert bank.paid == [5]
     assert results_of(first.messages)[1] == "paid"
@@ -122,10 +125,10 @@ async def test_A45_a_pending_call_is_described_as_pending_with_its_arguments() -
     made = Agent(model=ScriptedModel([PAY]), tools=[bank.pay], journal=journal, approver=AskLater())
     waiting = await made.run("go")
     assert [(one.tool, one.arguments) for one in waiting.pending] == [("pay", {"amount": 500})]
-    assert results_of(waiting.messages) == [PENDING]
-    assert results_of(waiting.new_messages) == [PENDING]
+    assert results_of(waiting.messages) == [PENDING["approval"]]
+    assert results_of(waiting.new_messages) == [PENDING["approval"]]
     reported = await made.resume(waiting.run_id)
     assert ([one.arguments for one in reported.pending], results_of(reported.messages)) == (
         [{"amount": 500}],
-        [PENDING],
+        [PENDING["approval"]],
     )

@@ -67,6 +67,7 @@ class Agent(Generic[Out]):
         fork: str | None = None,
         at_step: int | None = None,
         decisions: Mapping[str, Decision] | None = None,
+        results: Mapping[str, object] | None = None,
         listener: Listener | None = None,
         stream: bool = False,
         force: bool = False,
@@ -78,14 +79,15 @@ class Agent(Generic[Out]):
         """Start a run: a new one, or with `resume` or `fork` one that goes on from a record in the agent's journal.
 
         A new run needs a prompt, or the `messages` of an earlier conversation, or both. `resume` continues the run of
-        that id in any process; `decisions` answers its pending questions by call id, and a `prompt` continues with
-        something else. A run that died at each of the last attempts is given up; `force` tries once more. `fork` begins
-        a new run with the first `at_step` steps of that one. `listener` is called with every event; without one,
-        iterate the run. With `stream`, the text of the model comes in pieces. `run_id` names a new run, and `record`
-        is recorded with it beside that of the agent. A tool that runs an agent passes its `ctx.run` as `caller`: the
-        new run is then part of that one, and takes from it what this agent was not given. The other options (`deps`,
-        `overrides`, `model`, `settings`, `stop_when`, `approver`, `labels`) are for this run alone; a resumed run needs
-        them again, except `settings`, which are recorded with it.
+        that id in any process; `decisions` answers its pending questions by call id, `results` delivers those of calls
+        that are answered from outside, and a `prompt` continues with something else. A run that died at each of the
+        last attempts is given up; `force` tries once more. `fork` begins a new run with the first `at_step` steps of
+        that one. `listener` is called with every event; without one, iterate the run. With `stream`, the text of the
+        model comes in pieces. `run_id` names a new run, and `record` is recorded with it beside that of the agent. A
+        tool that runs an agent passes its `ctx.run` as `caller`: the new run is then part of that one, and takes from
+        it what this agent was not given. The other options (`deps`, `overrides`, `model`, `settings`, `stop_when`,
+        `approver`, `labels`) are for this run alone; a resumed run needs them again, except `settings`, which are
+        recorded with it.
 
         The run begins when it is awaited or iterated: `await agent.start("...").wait()`. Contradictory arguments raise
         `UsageError` here.
@@ -101,6 +103,7 @@ class Agent(Generic[Out]):
             fork=fork,
             at_step=at_step,
             decisions=decisions or {},
+            results=results or {},
             settings=options.get("settings"),
             stream=stream,
             force=force,
@@ -132,29 +135,36 @@ class Agent(Generic[Out]):
         messages: Iterable[Message] = (),
         resume: str | None = None,
         decisions: Mapping[str, Decision] | None = None,
+        results: Mapping[str, object] | None = None,
         **options: Unpack[RunOptions],
     ) -> LiveRun[Out]:
         """Start a run whose text comes in pieces, or with `resume` the rest of a recorded one.
 
         `async for event in agent.stream(...)` gives its events.
         """
-        return self.start(prompt, messages=messages, resume=resume, decisions=decisions, stream=True, **options)
+        return self.start(
+            prompt, messages=messages, resume=resume, decisions=decisions, results=results, stream=True, **options
+        )
 
     async def resume(
         self,
         run_id: str,
         *,
         decisions: Mapping[str, Decision] | None = None,
+        results: Mapping[str, object] | None = None,
         prompt: "Prompt | None" = None,
         force: bool = False,
         **options: Unpack[RunOptions],
     ) -> RunResult[Out]:
         """Go on with a run from its record, in any process; `decisions` answers its pending questions by call id.
 
-        What was given for that run alone (`deps`, `overrides`, `model`, `stop_when`) must be given again. `force` tries
-        once more to continue a run that was given up.
+        `results` delivers the results of calls that are answered from outside, by call id: a value of the type that the
+        tool declares, or a `ToolFailure`. A wrong id, a second answer or a value of another type raises
+        `DecisionRefused` before anything happens. What was given for that run alone (`deps`, `overrides`, `model`,
+        `stop_when`) must be given again. `force` tries once more to continue a run that was given up.
         """
-        return await self.start(prompt, resume=run_id, decisions=decisions, force=force, **options).wait()
+        started = self.start(prompt, resume=run_id, decisions=decisions, results=results, force=force, **options)
+        return await started.wait()
 
     async def aclose(self) -> None:
         """Close the connections of its model in this event loop; it can be used again. `async with agent` does it."""

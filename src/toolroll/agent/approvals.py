@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Final
 
 from toolroll.agent.events import Warned
@@ -26,6 +26,8 @@ from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.execute import Asking, Locating, admit, judge_located, show
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.deferred import WAITING
 from toolroll.kernel.define.tool import Tool
 
 NOT_YET: Final = Reject("no answer yet")
@@ -101,7 +103,7 @@ class RecordedApprover:
         return answer.decision
 
     async def _ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision]:
-        await self._seal(requests)
+        await _seal(self._state, {one.call_id for one in requests})
         for one in requests:
             asked = ApprovalQuestion(
                 call_id=one.call_id,
@@ -117,7 +119,7 @@ class RecordedApprover:
                 await self._state.record(asked)
                 self._state.asked[one.call_id] = asked
             if self._later:
-                self._state.waiting[one.call_id] = asked
+                self._state.waiting[one.call_id] = (asked,)
         if self._later:
             return [NOT_YET] * len(requests)
         answer = self._approver.decide(tuple(requests))
@@ -126,13 +128,31 @@ class RecordedApprover:
             await self._state.record(_answer_record(one, decision))
         return decisions
 
-    async def _seal(self, requests: Sequence[ApprovalRequest]) -> None:
-        """Keep what the record of a call leaves out: without it, nobody could run the call after a later yes."""
-        state, asked = self._state, {one.call_id for one in requests}
-        journal = as_sealing(state.setup.journal)
-        if journal is not None:
-            calls = (call for call in state.conversation.open_calls if call.id in asked)
-            await journal.seal(state.run.run_id, *calls)
+
+async def _seal(state: RunState, waiting: Collection[str]) -> None:
+    """Keep what the record of a call leaves out: without it, nobody could run the call after a later answer."""
+    journal = as_sealing(state.setup.journal)
+    if journal is not None:
+        calls = (call for call in state.conversation.open_calls if call.id in waiting)
+        await journal.seal(state.run.run_id, *calls)
+
+
+async def receive_result(state: RunState, call_id: str, arguments: Mapping[str, object], why: str) -> object:
+    """Return the result that was delivered for a call; where there is none, record that the call waits for one."""
+    if call_id in state.delivered:
+        return state.delivered.pop(call_id)
+    await _seal(state, [call_id])
+    name = next(call.name for call in state.conversation.open_calls if call.id == call_id)
+    text = f"{name} {dump_json(arguments)}"
+    asked = ApprovalQuestion(
+        call_id=call_id, tool=name, digest="", preview=text, why=why, arguments=arguments, waits_for="result"
+    )
+    known = state.asked.get(call_id)
+    if known is None or known.waits_for != "result":
+        await state.record(asked)
+        state.asked[call_id] = asked
+    state.waiting[call_id] = (asked,)
+    return WAITING
 
 
 def _why_asked_again(request: ApprovalRequest, before: ApprovalQuestion | None) -> str:

@@ -25,6 +25,7 @@ from toolroll.kernel.approval.request import Approver, check_approver
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.labels import NO_LABELS, Labels
 from toolroll.kernel.data.messages import AssistantMessage
+from toolroll.kernel.define.deferred import as_deferred
 from toolroll.kernel.define.tool import Tool, ToolDefinition, Toolset
 from toolroll.kernel.define.wrappers import ApprovalCondition, with_approval
 from toolroll.kernel.depends.dependency import Injection, Overrides
@@ -153,8 +154,8 @@ class AgentOptions(TypedDict, total=False):
 
     model: Required[Model | str]
     """The model, or its name: `sonnet`, `openai:NAME`, `ollama:NAME`, ..."""
-    tools: Iterable[Tool | WebSearch]
-    """The tools of the agent, and at most one `WebSearch`."""
+    tools: Iterable[Tool | WebSearch | Iterable[Tool]]
+    """The tools of the agent, sets of them such as an `MCPServer`, and at most one `WebSearch`."""
     system: str | SystemFunction | per_step
     """The system prompt, or a function of the context that writes it for each run; `per_step(...)` for each step."""
     step_tools: StepTools
@@ -218,7 +219,7 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
     """Return the setup behind the options; what cannot work is refused here, not at run time."""
     rest: dict[str, Any] = dict(options)
     check_options(rest, (*AgentOptions.__annotations__, "output"))
-    given, validators = list(rest.pop("tools", ())), rest.pop("output_validators", None) or ()
+    given, validators = _flatten_tools(rest.pop("tools", ())), rest.pop("output_validators", None) or ()
     searches = [one for one in given if isinstance(one, WebSearch)]
     if len(searches) > 1:
         raise UsageError("An agent takes one WebSearch, not several.")
@@ -247,6 +248,17 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
     return setup
 
 
+def _flatten_tools(given: Iterable[object]) -> list[object]:
+    """Return the tools one by one; a set of them, such as that of a server, stands for all that it holds."""
+    found: list[object] = []
+    for one in given:
+        if isinstance(one, Iterable) and not isinstance(one, Tool | WebSearch | str):
+            found += one
+        else:
+            found.append(one)
+    return found
+
+
 def _with_conditions(tools: Sequence[Tool], conditions: Mapping[str, ApprovalCondition]) -> list[Tool]:
     """Return the tools, those with a condition wrapped in it; a name that no tool has is refused."""
     if not isinstance(conditions, Mapping):
@@ -270,9 +282,14 @@ def _settings(rest: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_waiting(setup: Setup) -> None:
-    """Refuse an approver that is answered later where nothing can wait. A mark, as its class imports this module."""
+    """Refuse what is answered later where nothing can wait. A mark for an approver, as its class imports this one."""
     if setup.journal is None and getattr(setup.approver, "needs_journal", False):
         raise UsageError("AskLater keeps questions in the journal. Give the agent one: journal=SqliteJournal(folder).")
+    if setup.journal is None and (outside := [tool.name for tool in setup.tools if as_deferred(tool) is not None]):
+        raise UsageError(
+            f"Calls of {', '.join(outside)} are answered from outside, and a run waits for that in its journal. "
+            "Give the agent one: journal=SqliteJournal(folder)."
+        )
 
 
 def check_overrides(setup: Setup) -> None:

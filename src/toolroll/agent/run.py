@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol, cast
 
-from toolroll.agent.approvals import AskLater, OneAtATime, RecordedApprover
+from toolroll.agent.approvals import AskLater, OneAtATime, RecordedApprover, receive_result
 from toolroll.agent.context.outputs import add_output_tools, drop_references, new_window, open_outputs
 from toolroll.agent.events import Event, RunStarted, Warned
 from toolroll.agent.history.repair import Conversation
@@ -61,6 +62,8 @@ class RunRequest:
     at_step: int | None = None
     decisions: Mapping[str, Decision] = field(default_factory=dict)
     """Answers to pending questions of the resumed run, by call id."""
+    results: Mapping[str, object] = field(default_factory=dict)
+    """Results of pending calls of the resumed run that are answered from outside, by call id."""
     settings: SettingsLike | None = None
     """Settings for this run, over those that are recorded with it or those of the agent."""
     stream: bool = False
@@ -76,19 +79,26 @@ class RunRequest:
             raise UsageError("A run is resumed or forked, not both.")
         if (self.fork is None) != (self.at_step is None):
             raise UsageError("fork and at_step belong together: fork=run_id, at_step=2.")
-        if self.decisions and self.resume is None:
-            raise UsageError("decisions answer the questions of a recorded run: they need resume=run_id.")
         if self.force and self.resume is None:
             raise UsageError("force is for a run that is resumed: it needs resume=run_id.")
-        for call_id, decision in self.decisions.items():
-            if not is_decision(decision):
-                raise UsageError(f"The decision about {call_id!r} is Approve(...) or Reject(...), not {decision!r}.")
+        self._check_replies()
         if self.resume is not None and self.run_id is not None:
             raise UsageError("A resumed run keeps its id: run_id is for new and forked runs.")
         if not self.is_new and self.messages:
             raise UsageError("A recorded run has its own messages: with resume or fork, give a prompt only.")
         if not self.is_new and self.prompt is not None:
             as_user_message(self.prompt)
+
+    def _check_replies(self) -> None:
+        if self.decisions and self.resume is None:
+            raise UsageError("decisions answer the questions of a recorded run: they need resume=run_id.")
+        if self.results and self.resume is None:
+            raise UsageError("results answer the calls of a recorded run: they need resume=run_id.")
+        if both := sorted(self.decisions.keys() & self.results.keys()):
+            raise UsageError(f"A call gets a decision or a result, not both: {', '.join(map(repr, both))}.")
+        for call_id, decision in self.decisions.items():
+            if not is_decision(decision):
+                raise UsageError(f"The decision about {call_id!r} is Approve(...) or Reject(...), not {decision!r}.")
 
     @property
     def is_new(self) -> bool:
@@ -152,10 +162,19 @@ def new_run(
         run.depth = caller.depth + 1
         run.labels, run.said = run.labels | caller.labels, caller.said or ()  # the prompt of a part is a model's
     run.ledger = CallLedger(state)
+    _set_waiting(run, state, above)
+    return state
+
+
+def _set_waiting(run: AgentRun, state: RunState, above: RunState | None) -> None:
+    """Set who is asked, and whether the run can wait for answers: a part can if it shares the journal of the whole."""
+    setup = state.setup
+    can_wait = setup.journal is not None and (above is None or above.setup.journal is setup.journal)
+    if can_wait:
+        run.receive = partial(receive_result, state)
     if setup.approver is not None:
         run.gate = setup.approver if isinstance(setup.approver, OneAtATime) else OneAtATime(setup.approver)
-        run.approver = _approver(run.gate, state, is_part=caller is not None)
-    return state
+        run.approver = _approver(run.gate, state, can_wait=can_wait)
 
 
 def _is_free(state: RunState, name: str) -> bool:
@@ -164,12 +183,12 @@ def _is_free(state: RunState, name: str) -> bool:
     return tool is not None and not tool.loop_guard
 
 
-def _approver(gate: OneAtATime, state: RunState, *, is_part: bool) -> Approver | None:
-    """Return who is asked on behalf of the run. Only a run that is no part of another can wait for a later answer."""
+def _approver(gate: OneAtATime, state: RunState, *, can_wait: bool) -> Approver | None:
+    """Return who is asked on behalf of the run. A part with a journal of its own cannot wait for a later answer."""
     later = isinstance(gate.approver, AskLater)
     if state.setup.journal is None:
         return gate
-    return None if later and is_part else RecordedApprover(gate, state, later=later)
+    return None if later and not can_wait else RecordedApprover(gate, state, later=later)
 
 
 def initial_messages(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -1,6 +1,6 @@
 """An agent as a tool of another: asked by one text, answering with one, paid for by the run that calls it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Final, Protocol, TypeAlias, TypeVar
@@ -19,11 +19,13 @@ from toolroll.agent.events import (
 )
 from toolroll.agent.labels import labels_of_tools
 from toolroll.agent.live import Listener, LiveRun
+from toolroll.agent.loop.state import Replies
 from toolroll.agent.options import Setup, find_needs
 from toolroll.agent.result import RunResult, SubRun
 from toolroll.agent.run import AgentRun, is_on_record
 from toolroll.errors import ModelError, ToolFailure, UsageError
 from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import Decision
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested
 from toolroll.kernel.call.result import Done, ToolResult
@@ -86,6 +88,8 @@ class SubAgent(Protocol):
         *,
         messages: Iterable[Message] = (),
         resume: str | None = None,
+        decisions: Mapping[str, Decision] | None = None,
+        results: Mapping[str, object] | None = None,
         listener: Listener | None = None,
         stream: bool = False,
         run_id: str | None = None,
@@ -148,14 +152,15 @@ def _wrap(agent: SubAgent, made: Tool) -> Tool:
     labels = labels_of_tools(setup.tools, searches=setup.web_search is not None)
     if setup.step_tools is not None:  # which may add any tool
         labels = ALL_LABELS
-    return _AgentTool(made, labels, tuple(find_needs(setup)))
+    return _AgentTool(made, labels, tuple(find_needs(setup)), tuple(setup.tools))
 
 
 class _AgentTool(WrapperTool):
     """Says what the agent could bring in. What it did is known when it has ended, and counts then."""
 
-    def __init__(self, inner: Tool, labels: Labels, needs: tuple[Injection, ...]) -> None:
+    def __init__(self, inner: Tool, labels: Labels, needs: tuple[Injection, ...], tools: tuple[Tool, ...]) -> None:
         super().__init__(inner)
+        self._tools = tools
         self._labels = labels
         self._needs = needs
 
@@ -163,6 +168,11 @@ class _AgentTool(WrapperTool):
     def needs(self) -> tuple[Injection, ...]:
         """What its tools need from the run that calls it."""
         return self._needs
+
+    @property
+    def inner_tools(self) -> tuple[Tool, ...]:
+        """The tools of the agent."""
+        return self._tools
 
     @property
     def labels(self) -> Labels:
@@ -191,13 +201,21 @@ class _Delegation:
         if run.run is not None:
             run.run.labels |= self._ctx.run.labels
         try:
-            return _result(await run.wait())
+            return self._take(await run.wait())
         except ModelError as error:
             raise ToolFailure(f"{self._name} could not finish. {error.message}", code=error.code) from error
         finally:
             if run.run is not None:
                 self._ctx.run.add_labels(run.run.labels)
                 self._ctx.run.note_consented()
+
+    def _take(self, result: RunResult[object]) -> ToolResult:
+        """Return what the agent came to; where it waits for somebody, so does the call, and nobody reads this."""
+        if result.pending and self._caller is not None:
+            call_id = self._ctx.call_id
+            waiting = tuple(replace(one, call_id=f"{call_id}/{one.call_id}") for one in result.pending)
+            self._caller.going.waiting[call_id] = waiting
+        return _result(result)
 
     async def _start(self, task: Prompt | None, messages: Sequence[Message]) -> LiveRun[Any]:
         start, caller = partial(self._agent.start, caller=self._ctx.run, listener=self._on_event), self._caller
@@ -208,7 +226,8 @@ class _Delegation:
         if journal is None:
             return start(task, messages=messages, stream=stream)
         if await is_on_record(journal, run_id):
-            return start(resume=run_id, stream=stream)
+            replies = caller.going.below.pop(self._ctx.call_id, Replies())
+            return start(resume=run_id, stream=stream, decisions=replies.decisions, results=replies.results)
         return start(task, messages=messages, stream=stream, run_id=run_id)
 
     def _on_event(self, event: Event) -> None:

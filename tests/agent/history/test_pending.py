@@ -9,7 +9,7 @@ from tests.agent.desk import Desk, Person
 from tests.agent.stage import add
 from tests.agent.tape import Tape
 
-from toolroll import Agent, Approve, Policy, Reject, Rule, RunResult, Tool, step_count_is
+from toolroll import Agent, Approve, MemoryJournal, Policy, Reject, Rule, RunResult, Tool, step_count_is
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, Warned
 from toolroll.errors import DecisionRefused, UsageError
@@ -281,9 +281,9 @@ def test_K43_without_a_journal_nobody_can_be_asked_later(desk: Desk) -> None:
     assert desk.runs == []
 
 
-async def test_K43_a_part_of_a_run_does_not_wait_for_later(desk: Desk) -> None:
+async def test_K43_a_part_with_a_journal_of_its_own_does_not_wait_for_later(desk: Desk) -> None:
     tape = Tape()
-    part = Agent(model=ScriptedModel([CHANGE, "I could not."]), tools=[desk.replace])
+    part = Agent(model=ScriptedModel([CHANGE, "I could not."]), tools=[desk.replace], journal=MemoryJournal())
     tools = [part.as_tool(name="part", description="Change it.")]
     turns: list[Line] = [Call("part", {"task": "Go on."}, id="part_1"), "Done."]
     result = await make(desk, tape, *turns, tools=tools, approver=AskLater()).run("Go.")

@@ -263,3 +263,14 @@ def test_XP18_the_paths_denied_to_a_tool_are_those_of_all_rules_that_name_it() -
     assert policy.denied_paths("grep", "search") == ("secret/**", "logs/**")
     assert policy.denied_paths("grep") == ("secret/**",)
     assert Policy().denied_paths("grep") == ()
+
+
+def test_XP19_the_paths_that_a_call_was_not_asked_about_are_those_of_ask_rules_that_it_does_not_name() -> None:
+    rules = (Rule(action="ask", path="asked/**"), Rule(action="ask", tool="SEARCH", path="logs/**"), Rule(action="ask"))
+    policy = Policy(rules)
+    assert policy.unasked_paths("search", ["."]) == ("asked/**", "logs/**")
+    assert policy.unasked_paths("grep", ["logs"], "search") == ("asked/**",)
+    assert policy.unasked_paths("grep", ()) == ("asked/**",)
+    assert policy.plus([Rule(action="allow", tool="grep", path="asked")]).unasked_paths("grep", ()) == ("asked/**",)
+    allowing = Policy(rules, remembered=lambda: [Rule(action="allow", tool="grep")])
+    assert (allowing.unasked_paths("grep", ()), allowing.unasked_paths("other", ())) == ((), ("asked/**",))

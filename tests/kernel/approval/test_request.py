@@ -82,6 +82,7 @@ CHANGES: dict[str, list[object]] = {
         (Target(name="a", resolved="b"), Target(name="b", resolved="c")),
     ],
     "is_repeat": [True],
+    "is_question": [True],
 }
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from toolroll import Approve, Policy, Preview, Reject, Rule, Run, ToolContext, define_tool, tool
 from toolroll.errors import DefinitionError, PermitRefused
 from toolroll.kernel.approval.permit import _MINT, Permit, make_seal
-from toolroll.kernel.approval.request import ApprovalRequest, Decision, is_decision
+from toolroll.kernel.approval.request import ApprovalRequest, Decision, Effect, is_decision
 from toolroll.kernel.call.context import Ledger
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.wrappers import renamed, with_approval, with_timeout
+from toolroll.kernel.define.wrappers import ask_only_if, renamed, with_approval, with_timeout
 
 
 @dataclass
@@ -45,7 +45,7 @@ def is_large(arguments: Mapping[str, Any], _ctx: ToolContext) -> bool:
 PAID: list[int] = []
 
 
-@tool(effect="external", needs_approval=is_large)
+@tool(effect="external", needs_approval=ask_only_if(is_large))
 async def pay(amount: int = 1, to: str = "Ada") -> str:
     """Pay somebody."""
     PAID.append(amount)
@@ -111,7 +111,7 @@ async def test_A45_a_call_that_needs_no_approval_still_gets_its_preview() -> Non
     def preview(arguments: dict[str, str], _ctx: ToolContext, _edited: str | None) -> Preview:
         return Preview.of_text(arguments["text"], editable=arguments["text"])
 
-    @tool(effect="writes", preview=preview, needs_approval=lambda _arguments, _ctx: False)
+    @tool(effect="writes", preview=preview, needs_approval=ask_only_if(lambda _arguments, _ctx: False))
     async def write(text: str, ctx: ToolContext) -> str:
         """Write."""
         assert ctx.preview is not None
@@ -128,7 +128,7 @@ async def test_A45_define_tool_takes_a_condition() -> None:
         input=schema,
         execute=lambda given, _ctx: given["amount"],
         effect="external",
-        needs_approval=is_large,
+        needs_approval=ask_only_if(is_large),
     )
     assert (await made.execute_raw('{"amount": 500}')).code == "needs_approval"
     assert (await made.execute_raw('{"amount": 5}')).text == "5"
@@ -144,8 +144,43 @@ def test_A45_a_condition_is_not_async() -> None:
     async def later(_arguments: Mapping[str, Any], _ctx: ToolContext) -> bool:
         return False
 
-    with pytest.raises(DefinitionError, match="not async"):
-        with_approval(pay, when=later)  # type: ignore[arg-type]  # what is tested
+    for when in (later, ask_only_if(later)):  # type: ignore[arg-type]  # what is tested
+        with pytest.raises(DefinitionError, match="not async"):
+            with_approval(pay, when=when)  # type: ignore[arg-type]  # what is tested
+
+
+@pytest.mark.parametrize("effect", ["writes", "external"])
+async def test_XA32_a_condition_that_says_no_takes_no_question_away(effect: Effect) -> None:
+    @tool(effect=effect, needs_approval=is_large)
+    async def send(amount: int = 1) -> str:
+        """Send something."""
+        return f"sent {amount}"
+
+    both = with_approval(send, when=lambda _arguments, _ctx: False)
+    for one in (send, both, renamed(send, "mail")):
+        assert (await one.execute_raw("{}")).code == "needs_approval"
+        allow = Policy((Rule(action="allow", tool="*"),))
+        assert (await one.execute_raw("{}", Run(policy=allow).context())).text == "sent 1"
+        assert (await one.execute_raw('{"amount": 500}', Run(policy=allow).context())).code == "needs_approval"
+
+
+@pytest.mark.parametrize("is_outer", [True, False])
+async def test_XA32_only_the_author_s_word_lets_a_call_run_unasked(*, is_outer: bool) -> None:
+    def never(_arguments: Mapping[str, Any], _ctx: ToolContext) -> bool:
+        return False
+
+    @tool(effect="writes")
+    async def write() -> str:
+        """Write."""
+        return "written"
+
+    lowered = ask_only_if(never)
+    made = with_approval(with_approval(write, when=never if is_outer else lowered), when=lowered if is_outer else never)
+    assert (await made.execute_raw("{}")).text == "written"
+    assert (await with_approval(made).execute_raw("{}")).code == "needs_approval"
+    for action, code in (("ask", "needs_approval"), ("deny", "denied")):
+        policy = Policy((Rule(action=action, tool="write"),))  # type: ignore[arg-type]  # a word of the list above
+        assert (await made.execute_raw("{}", Run(policy=policy).context())).code == code
 
 
 async def test_A45_a_permit_of_a_rule_is_not_enough_where_the_condition_asks() -> None:

@@ -40,6 +40,12 @@ DERIVED = {"definition", "describe", "execute_raw"}
 """What a tool works out from the rest; a wrapper's own is right."""
 
 
+@tool
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return name
+
+
 class Words(TypedDict):
     text: str
 
@@ -54,6 +60,7 @@ class Inside(Tool):
     has_condition = True
     can_be_stopped = False
     loop_guard = False
+    inner_tools = (greet,)
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -127,6 +134,7 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         "needs_approval": one.needs_approval(1, ctx),
         "fields": one.fields(1),
         "loop_guard": one.loop_guard,
+        "inner_tools": one.inner_tools,
         "needs": one.needs,
         "validate": one.validate("raw"),
         "paths": one.paths(1),

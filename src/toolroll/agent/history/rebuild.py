@@ -49,7 +49,13 @@ class CallFacts:
     @property
     def had_leave_asked(self) -> bool:
         """Return whether the call needed approval when made: somebody was asked, or it was to change something."""
-        return self.question is not None or (self.intent is not None and self.intent.effect != "reads")
+        was_asked = self.question is not None and self.question.waits_for == "approval"
+        return was_asked or (self.intent is not None and self.intent.effect != "reads")
+
+    @property
+    def awaits_result(self) -> bool:
+        """Return whether the call has begun, and waits for a result from outside."""
+        return self.question is not None and self.question.waits_for == "result"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -236,6 +242,8 @@ class RebuiltRun:
         match record:
             case CallIntended():  # the answer that led here is used up: it counts once
                 facts.intent, facts.used, facts.question, facts.answer = record, facts.answer, None, None
+            case ApprovalQuestion(waits_for="result"):
+                facts.question, facts.used, facts.answer = record, facts.answer or facts.used, None
             case ApprovalQuestion():
                 facts.question, facts.answer = record, None
             case _:

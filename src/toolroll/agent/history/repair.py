@@ -6,10 +6,11 @@ what is legal passes through as the same objects (their encoded bytes stay valid
 that say what they are. It is idempotent.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
+from toolroll.journal.records import ApprovalQuestion
 from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -25,7 +26,10 @@ from toolroll.kernel.data.messages import (
 )
 
 INTERRUPTED: Final = "[interrupted: this call has no result; whether it ran is not known]"
-PENDING: Final = "[pending: this call waits for an approval and has not run]"
+PENDING: Final = {
+    "approval": "[pending: this call waits for an approval and has not run]",
+    "result": "[pending: this call waits for its result, which comes from outside]",
+}
 BEGINNING: Final = "[the beginning of this conversation is not here]"
 
 
@@ -59,8 +63,8 @@ class Conversation:
         self._answers: dict[str, ToolMessage] = {}
         self._given: ToolResults | None = None
         self._later: list[UserMessage] = []
-        self.pending: Container[str] = ()
-        """The calls of the last turn that wait for a person."""
+        self.pending: Mapping[str, Sequence[ApprovalQuestion]] = {}
+        """The calls of the last turn that wait for a person, or for a result from outside."""
         for message in messages:
             self.append(message)
 
@@ -132,7 +136,8 @@ class Conversation:
         return ToolResults(results=wanted)
 
     def _unanswered(self, call: ToolCall) -> ToolMessage:
-        return pending_result(call) if call.id in self.pending else interrupted_result(call)
+        waiting = self.pending.get(call.id)
+        return pending_result(call, waiting) if waiting else interrupted_result(call)
 
     def _take_turn(self, message: AssistantMessage) -> None:
         blocks = _without_loose_end(message.blocks)
@@ -178,9 +183,10 @@ class Conversation:
         return next((self._open[call_id] for call_id in renamed if call_id not in self._answers), None)
 
 
-def pending_result(call: ToolCall) -> ToolMessage:
-    """Return the labelled result of a call that waits for an approval."""
-    return ToolMessage(call_id=call.id, name=call.name, content=PENDING, is_error=True)
+def pending_result(call: ToolCall, waiting: Sequence[ApprovalQuestion]) -> ToolMessage:
+    """Return the labelled result of a call that waits."""
+    content = PENDING[waiting[0].waits_for]
+    return ToolMessage(call_id=call.id, name=call.name, content=content, is_error=True)
 
 
 def interrupted_result(call: ToolCall) -> ToolMessage:

@@ -5,15 +5,22 @@ run. Open questions are asked again; an answer that was given still counts as lo
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
-from toolroll.agent.approvals import AskLater, recorded_decision
+from toolroll.agent.approvals import AskLater
 from toolroll.agent.choices import check_chosen, with_recorded_settings
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
 from toolroll.agent.history.attempts import begin_attempt, give_up, measure_progress
 from toolroll.agent.history.rebuild import CallFacts, OpenTurn, RebuiltRun
+from toolroll.agent.history.replies import (
+    PendingCalls,
+    bind_replies,
+    find_pending,
+    group_questions,
+    recorded_answer,
+)
 from toolroll.agent.history.unknown_calls import (
     UNKNOWN,
     ask_if_weaker,
@@ -26,17 +33,15 @@ from toolroll.agent.loop.answer import check_output
 from toolroll.agent.loop.finish import NO_ANSWER, accept_last_turn, ask_last_answer, build_result, finish_run
 from toolroll.agent.loop.loop import run_loop, settle_turn
 from toolroll.agent.loop.preparation import prepare_run, prepare_step
-from toolroll.agent.loop.state import Answer, RunState
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
 from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, pass_prompt, run_to_end
-from toolroll.errors import ArgumentsRefused, DecisionRefused, JsonRefused, UsageError
+from toolroll.errors import UsageError
 from toolroll.journal.journal import Journal, Recording, as_sealing
-from toolroll.journal.records import ApprovalAnswer, MessageAdded, RunEnded, StopDecided
+from toolroll.journal.records import MessageAdded, RunEnded, StopDecided
 from toolroll.journal.redaction import lost_a_secret
 from toolroll.journal.tables import no_such_run
-from toolroll.kernel.approval.request import Approve, Decision
 from toolroll.kernel.data.messages import AssistantMessage, Prompt, ToolCall
-from toolroll.kernel.data.serialize import dump_json
 
 FIRST_POLL_S: Final = 0.02
 LONGEST_POLL_S: Final = 0.5
@@ -44,6 +49,7 @@ LONGEST_POLL_S: Final = 0.5
 GOING_ON: Final = "go_on"
 WAITING: Final = "approval_pending"
 NOT_RUN: Final = "[not run: the run was interrupted before this call began, and goes on with something else]"
+NO_RESULT: Final = "[no result: nobody has delivered one so far, and the run goes on with something else]"
 LOST: Final = (
     "[not run: the arguments held a secret, and secrets are not stored. Make the call again if it is still needed]"
 )
@@ -79,14 +85,15 @@ async def continue_run(
         if request.caller is not None:
             for step in state.steps:  # what the part has used counts for the whole, which has not seen it
                 emit(StepFinished(step=step))
-        if _is_complete(rebuilt, request, has_ended=_has_ended_since(before, recording)):
-            return await _recorded_result(rebuilt)
+        pending = await find_pending(rebuilt, journal)
+        if _is_complete(rebuilt, request, pending, has_ended=_has_ended_since(before, recording)):
+            return await _recorded_result(rebuilt, pending)
+        bind_replies(rebuilt, pending, request)
         if not await _may_try(rebuilt, request, recording):
             has_said = rebuilt.end is not None and rebuilt.end.stop_reason == "gave_up"
             if has_said:
-                return await _recorded_result(rebuilt)
+                return await _recorded_result(rebuilt, pending)
             return await run_to_end(state, lambda: give_up(rebuilt))
-        _bind_answers(rebuilt, request.decisions)
         continuation = _Continuation(rebuilt, request.prompt, before.notes)  # acquiring it has repaired what they tell
         return await run_to_end(state, continuation.run)
     finally:
@@ -98,7 +105,7 @@ async def _may_try(rebuilt: RebuiltRun, request: RunRequest, recording: Recordin
     journal, is_waiting = request.setup.journal, rebuilt.end is not None and rebuilt.end.stop_reason == WAITING
     if journal is None or request.resume is None or request.caller is not None or is_waiting:
         return True  # a part is counted with the whole, and a question that waits is not an attempt
-    is_forced = request.force or request.prompt is not None or bool(request.decisions)
+    is_forced = request.force or request.prompt is not None or bool(request.decisions or request.results)
     return await begin_attempt(rebuilt, await measure_progress(journal, recording), is_forced=is_forced)
 
 
@@ -122,20 +129,20 @@ def _has_ended_since(before: Recording, now: Recording) -> bool:
     return any(isinstance(record, RunEnded) for number, record in now if number > last)
 
 
-def _is_complete(rebuilt: RebuiltRun, request: RunRequest, *, has_ended: bool) -> bool:
+def _is_complete(rebuilt: RebuiltRun, request: RunRequest, pending: PendingCalls, *, has_ended: bool) -> bool:
     """Whether there is nothing left to do: the run has its answer, or another process has just brought it to an end."""
-    if rebuilt.end is None or request.prompt is not None:
+    if rebuilt.end is None or request.prompt is not None or request.results:
         return False
     if has_ended:
-        return not request.decisions or not rebuilt.pending.keys() >= request.decisions.keys()
+        return not request.decisions or not pending.keys() >= request.decisions.keys()
     return rebuilt.end.stop_reason in ("answer", "done") and not request.decisions
 
 
-async def _recorded_result(rebuilt: RebuiltRun) -> RunResult[object]:
+async def _recorded_result(rebuilt: RebuiltRun, pending: PendingCalls) -> RunResult[object]:
     """Return the end of the run as it is recorded."""
     end, state = rebuilt.end, rebuilt.state
     assert end is not None
-    state.waiting.update(rebuilt.pending)
+    state.waiting.update(group_questions(pending))
     rebuilt.close_turn()
     ending = Ending(reason=cast("StopReason", end.stop_reason), detail=end.stop_detail, text=end.text)
     if ending.reason in ("answer", "done"):
@@ -145,41 +152,6 @@ async def _recorded_result(rebuilt: RebuiltRun) -> RunResult[object]:
     # Before 0.2.0 a record had only the text that stands for a missing answer.
     has_answer = end.text != NO_ANSWER if end.has_answer is None else end.has_answer
     return replace(result, has_answer=has_answer)
-
-
-def _bind_answers(rebuilt: RebuiltRun, decisions: Mapping[str, Decision]) -> None:
-    """Bind each answer to its question: those on record, and those that are given now."""
-    answers, pending = rebuilt.state.answers, rebuilt.pending
-    rebuilt.state.asked.update(pending)
-    for call_id, facts in rebuilt.facts.items():
-        answer = _recorded_answer(facts.answer)
-        if answer is not None:
-            answers[call_id] = answer
-    for call_id, decision in decisions.items():
-        if call_id not in pending:
-            waiting = ", ".join(pending) or "none"
-            raise DecisionRefused(f"Nothing waits for an answer about {call_id[:64]!r}. Calls that do: {waiting}.")
-        _check_arguments(rebuilt, call_id, pending[call_id].tool, decision)
-        answers[call_id] = Answer(digest=pending[call_id].digest, decision=decision, is_recorded=False)
-
-
-def _recorded_answer(record: ApprovalAnswer | None) -> Answer | None:
-    """Return the answer on record, unless the person's text lost a secret when it was stored: they said another one."""
-    if record is None or lost_a_secret(record.edited or "") or lost_a_secret(dump_json(record.arguments)):
-        return None
-    decision = recorded_decision(record)
-    return Answer(digest=record.digest, decision=decision, is_recorded=True)
-
-
-def _check_arguments(rebuilt: RebuiltRun, call_id: str, tool_name: str, decision: Decision) -> None:
-    """Refuse arguments of a person that the tool does not take; the question stays."""
-    tool = rebuilt.state.setup.tools.get(tool_name)
-    if tool is None or not isinstance(decision, Approve) or decision.arguments is None:
-        return
-    try:
-        tool.validate(dump_json(decision.arguments))
-    except (JsonRefused, ArgumentsRefused) as error:
-        raise DecisionRefused(f"The arguments for {call_id!r} do not fit. {error.message}") from error
 
 
 class _Continuation:
@@ -217,8 +189,11 @@ class _Continuation:
         rebuilt, state = self._rebuilt, self._state
         if rebuilt.turn is not None:
             for call in rebuilt.turn.open_calls:
-                has_begun = rebuilt.facts.get(call.id, CallFacts()).intent is not None
-                if not (has_begun and await end_by_records(state, call)):
+                facts = rebuilt.facts.get(call.id, CallFacts())
+                has_begun = facts.intent is not None
+                if facts.awaits_result:
+                    await end_unrun(state, call, NO_RESULT, code="no_result")
+                elif not (has_begun and await end_by_records(state, call)):
                     await end_unrun(state, call, UNKNOWN if has_begun else NOT_RUN, code="interrupted")
             rebuilt.turn.results |= state.known
             state.known.clear()
@@ -260,12 +235,21 @@ class _Continuation:
         if is_lost:
             text = LOST if facts.intent is None else f"{UNKNOWN} {LOST}"
             await end_unrun(self._state, call, text, code="secret_lost")
+        elif facts.awaits_result:
+            self._wait_on(call, facts)
         elif facts.intent is not None:
-            await settle_unknown(self._state, call, facts.intent, _recorded_answer(facts.used))
+            await settle_unknown(self._state, call, facts.intent, recorded_answer(facts.used))
         else:
             await check_unrecorded(self._state, call)
         if facts.had_leave_asked:
             await ask_if_weaker(self._state, call)
+
+    def _wait_on(self, call: ToolCall, facts: CallFacts) -> None:
+        """Let a call go on from where it waits for its result: it was allowed, and it has begun."""
+        if facts.intent is not None:
+            self._state.intended[call.id] = facts.intent
+        if (used := recorded_answer(facts.used)) is not None:
+            self._state.answers[call.id] = used
 
     async def _close(self, stop: StopDecided) -> RunResult[object]:
         """Complete a run whose model was already asked for its last answer, and perhaps has given it."""

@@ -145,7 +145,7 @@ async def _ask_about(state: RunState, tool: Tool, call: ToolCall, why: str) -> N
         return
     match decision:
         case Unanswered():  # the approver broke: the question stays
-            state.waiting[call.id] = ApprovalQuestion(
+            asked = ApprovalQuestion(
                 call_id=call.id,
                 tool=tool.name,
                 digest=question.digest,
@@ -153,6 +153,7 @@ async def _ask_about(state: RunState, tool: Tool, call: ToolCall, why: str) -> N
                 why=question.why,
                 arguments=question.arguments,
             )
+            state.waiting[call.id] = (asked,)
         case Reject():
             state.run.report(ApprovalDecided(request=question, decision=decision))
             await end_unrun(state, call, f"{why} It was not run again: {rejection_text(decision)}", code="rejected")

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 from typing import Final
 
@@ -182,9 +183,11 @@ def recorded_result(ended: CallEnded) -> ToolResult:
     return replace(result, is_error=ended.result.is_error, code=ended.code, is_final=ended.is_final)
 
 
-def _pending(waiting: Mapping[str, ApprovalQuestion]) -> Ending:
-    named = ", ".join(f"{asked.tool} ({call_id})" for call_id, asked in waiting.items())
-    return Ending(reason="approval_pending", detail=named, text=f"(Waiting for an approval: {named}.)")
+def _pending(waiting: Mapping[str, Sequence[ApprovalQuestion]]) -> Ending:
+    questions = list(chain.from_iterable(waiting.values()))
+    named = ", ".join(f"{asked.tool} ({asked.call_id})" for asked in questions)
+    what = "a result" if all(asked.waits_for == "result" for asked in questions) else "an approval"
+    return Ending(reason="approval_pending", detail=named, text=f"(Waiting for {what}: {named}.)")
 
 
 def _record(message: ToolMessage, result: ToolResult, duration_ms: float, note: str | None) -> CallEnded:

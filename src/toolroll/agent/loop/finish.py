@@ -1,6 +1,7 @@
 """How a run ends: with a last answer where a limit stopped it, a result, a last record and a last event."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from toolroll.agent.events import RunFinished, Warned
@@ -167,7 +168,7 @@ def build_result(state: RunState, ending: Ending, *, closing: bool) -> RunResult
         closing=closing,
         output=state.output,
         output_fault=_output_fault(state, ending),
-        pending=tuple(state.waiting.values()),
+        pending=tuple(chain.from_iterable(state.waiting.values())),
         tool_calls=tuple(log for step in steps for log in step.calls) if state.setup.collect_tool_stats else None,
     )
 

@@ -71,6 +71,14 @@ class Answer:
 
 
 @dataclass(slots=True, kw_only=True)
+class Replies:
+    """Answers to what a run waits for, by call id: decisions of persons, and results from outside."""
+
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    results: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
 class RunState:
     """One run on its way."""
 
@@ -120,8 +128,12 @@ class RunState:
     """The calls that set out before, and have left no trace."""
     asked: dict[str, ApprovalQuestion] = field(default_factory=dict)
     """The questions that are on record, call by call."""
-    waiting: dict[str, ApprovalQuestion] = field(default_factory=dict)
-    """The calls that a person has still to be asked about, later."""
+    waiting: dict[str, tuple[ApprovalQuestion, ...]] = field(default_factory=dict)
+    """The calls that wait for a later answer, each with its question, or with those of the agent that it runs."""
+    delivered: dict[str, object] = field(default_factory=dict)
+    """Results that came from outside, by the calls that wait for them."""
+    below: dict[str, Replies] = field(default_factory=dict)
+    """What is passed on to the runs of sub-agents, by the calls that run them."""
     edits: dict[str, str] = field(default_factory=dict)
     """What a person changed in calls before they approved them, in words for the model."""
     recorded_usage: set[tuple[str, int]] = field(default_factory=set)

@@ -127,6 +127,19 @@ class Policy:
         denying = (rule for rule in self.rules if rule.action == "deny" and rule.restricts(tool, core))
         return tuple(rule.path for rule in denying if rule.path is not None)
 
+    def unasked_paths(self, tool: str, paths: Sequence[str], core: str | None = None) -> tuple[str, ...]:
+        """Return the patterns of paths that a tool may use only after a question, and that this call does not name.
+
+        A call that looks through a folder above them, or through all there is, must not show them: a person who wants
+        to be asked about a file was not asked. Nothing is kept from a tool that a rule allows everything.
+        """
+        if any(
+            rule.action == "allow" and rule.path is None and rule.matches(tool, ()) for rule in self._rules_for("allow")
+        ):
+            return ()
+        asking = (rule for rule in self.rules if rule.action == "ask" and rule.restricts(tool, core))
+        return tuple(rule.path for rule in asking if rule.path is not None and not rule.matches(tool, paths, core))
+
     def _rules_for(self, action: Action) -> Sequence[Rule]:
         if action != "allow" or self.remembered is None:
             return self.rules

@@ -126,6 +126,8 @@ class ApprovalRequest:
     """Whether the call may have taken effect already, before its run was cut off; then no general yes may answer."""
     targets: tuple[Target, ...] = ()
     """Where the paths lead, from a tool that can tell."""
+    is_question: bool = False
+    """Whether somebody else asks the person something in the middle of a call; then no general yes may answer."""
 
     @property
     def links(self) -> tuple[Target, ...]:
@@ -161,6 +163,7 @@ class ApprovalRequest:
             *(["exposed"] if self.is_exposed else []),
             *([["targets", *([one.name, one.resolved] for one in self.links)]] if self.links else []),
             *(["repeat"] if self.is_repeat else []),
+            *(["question"] if self.is_question else []),
         ]
         return content_hash(canonical_json(bound))
 

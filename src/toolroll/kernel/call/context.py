@@ -4,11 +4,11 @@ Time, ids, logging, dependencies and everybody who must be asked come in through
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import get_ident
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from toolroll.kernel.approval.ask_person import Unanswered, ask_person
 from toolroll.kernel.approval.consent import CONSENTED_KEY, FRAGMENTS_KEY, Consent, Outflow, as_outflow
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOGGER_NAME: Final = "toolroll.tools"
+
+
+Receiver: TypeAlias = Callable[[str, Mapping[str, object], str], Awaitable[object]]
+"""Returns the result of a call that is answered from outside: `receive(call_id, arguments, why)`. Where there is none
+yet, the run waits, and nobody reads what is returned."""
 
 
 class Ledger(Protocol):
@@ -93,6 +98,8 @@ class Run:
         self.said: tuple[str, ...] | None = None
         """What the person has said in this run, in their own words; None where there is no conversation."""
         self.outflow: Outflow | None = as_outflow(consent)
+        self.receive: Receiver | None = None
+        """Asks for results that come from outside; None where nothing can wait for one."""
         self.calls = 0  # that got a context so far: those of one turn get theirs before any of them is answered
         self._on_event = on_event
         self._state: dict[str, object] = {}
@@ -199,6 +206,7 @@ class ToolContext:
         "number",
         "run",
         "targets",
+        "unasked_paths",
     )
 
     def __init__(self, *, run: Run | None = None, call_id: str | None = None) -> None:
@@ -210,7 +218,9 @@ class ToolContext:
         self.targets: tuple[Target, ...] = ()
         """Where the paths of the call led when it was judged; empty where nothing had to be judged."""
         self.denied_paths: tuple[str, ...] = ()
-        """Patterns of the rules that deny paths to this tool: it shows nothing of what they fit, named or not."""
+        """Patterns of paths that rules keep from this call: it shows nothing of what they fit, named or not."""
+        self.unasked_paths: tuple[str, ...] = ()
+        """Those of `denied_paths` that a person would be asked about, if the call named them."""
         self.edited_arguments: str | None = None  # those of a person, as JSON, in the place of the model's
         self.has_unread_edit: bool = False  # of a person, which the tool has not looked at so far
         self._cancelled = False

@@ -151,7 +151,8 @@ def _judge(
     verdict = policy.judge(tool.name, effect=effect, paths=paths, asks=bool(needed), core=core.name)
     if needed is False and verdict.action == "ask" and not verdict.by_rule:
         verdict = Verdict(action="allow", because=f"{tool.name} needs no approval for this call", by_rule=True)
-    ctx.denied_paths = policy.denied_paths(tool.name, core.name)
+    ctx.unasked_paths = policy.unasked_paths(tool.name, paths, core.name)
+    ctx.denied_paths = (*policy.denied_paths(tool.name, core.name), *ctx.unasked_paths)
     if verdict.action == "deny":
         return _denied_failure(tool, verdict)
     if _could_leak(tool, ctx.run.labels, siblings):

@@ -11,11 +11,12 @@ from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic_core import SchemaError
 from typing_extensions import TypedDict, is_typeddict
 
-from toolroll.errors import DefinitionError, ToolrollError
+from toolroll.errors import DefinitionError, ToolrollError, UsageError
 from toolroll.kernel.approval.request import Effect
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.callables import Place, capture_place, find_written_function, unwrap_callable
+from toolroll.kernel.callables import Place, capture_place, find_written_function, read_annotations, unwrap_callable
 from toolroll.kernel.data.labels import Label, Labels, read_labels
+from toolroll.kernel.define.deferred import DeferredTool
 from toolroll.kernel.define.docstring import Docstring, read_docstring
 from toolroll.kernel.define.function import FunctionTool, InputTool, Locator, OutcomeFinder, PreviewMaker
 from toolroll.kernel.define.raw_schema import UncheckedKeyword, adapt_schema, normalize_schema
@@ -31,6 +32,10 @@ Input = TypeVar("Input")
 # makes no sense, KeyError for a default that looks like a reference.
 UNUSABLE: Final = (RuntimeError, TypeError, SchemaError, KeyError, PydanticUndefinedAnnotation)
 """What pydantic raises for a type that it cannot use."""
+_MIXED: Final = (
+    "{name}: execute must be a function that takes (input, ctx); a tool that is answered from outside has "
+    "deferred=True and result= in its place."
+)
 
 
 @overload
@@ -53,6 +58,7 @@ def tool(
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
     needs_approval: ApprovalCondition | None = None,
+    deferred: bool = False,
 ) -> Callable[[Callable[P, R]], TypedTool[Callable[P, R]]]: ...
 
 
@@ -71,6 +77,7 @@ def tool(
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
     needs_approval: ApprovalCondition | None = None,
+    deferred: bool = False,
 ) -> TypedTool[Callable[P, R]] | Callable[[Callable[P, R]], TypedTool[Callable[P, R]]]:
     """Make a tool from a function: `@tool`, `@tool("what it does")` or `@tool(name=..., effect="writes", ...)`.
 
@@ -81,7 +88,9 @@ def tool(
     `timeout` is in seconds. `paths` names the parameters that hold paths (for rules; `changes.path` is the `path` of
     each of `changes`), `why` the one that says what the call is for, `preview` the function that shows what would
     happen. `locate(paths, ctx)` returns where those paths lead, without links: rules then judge both, and the tool
-    finds them in `ctx.targets`. `needs_approval(arguments, ctx)` says for each call whether a person is asked.
+    finds them in `ctx.targets`. `needs_approval(arguments, ctx)` says for which calls a person is asked as well.
+    `deferred=True` is for a call that a person or another system answers: the function never runs, the run waits, and
+    `agent.resume(run_id, results={call_id: value})` delivers the result, of the type that the function returns.
     `loop_guard=False` lets a model call it again and again, as a tool that polls is called. The function stays callable
     as it was.
     """
@@ -105,6 +114,7 @@ def tool(
             why=why,
             preview=preview,
             locate=locate,
+            deferred=deferred,
         )
         timed = made if timeout is None else with_timeout(made, timeout)
         return timed if needs_approval is None else with_approval(timed, needs_approval)
@@ -118,7 +128,7 @@ def define_tool(
     name: str,
     description: str,
     input: type[Input],
-    execute: Callable[[Input, ToolContext], Any],
+    execute: Callable[[Input, ToolContext], Any] | None = None,
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
@@ -129,6 +139,8 @@ def define_tool(
     locate: Locator | None = None,
     outcome: OutcomeFinder | None = None,
     needs_approval: ApprovalCondition | None = None,
+    deferred: bool = False,
+    result: object = None,
 ) -> Tool: ...
 
 
@@ -138,7 +150,7 @@ def define_tool(
     name: str,
     description: str,
     input: Mapping[str, object],
-    execute: Callable[[dict[str, Any], ToolContext], Any],
+    execute: Callable[[dict[str, Any], ToolContext], Any] | None = None,
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
@@ -149,6 +161,8 @@ def define_tool(
     locate: Locator | None = None,
     outcome: OutcomeFinder | None = None,
     needs_approval: ApprovalCondition | None = None,
+    deferred: bool = False,
+    result: object = None,
 ) -> Tool: ...
 
 
@@ -157,7 +171,7 @@ def define_tool(
     name: str,
     description: str,
     input: type[Input] | Mapping[str, object],  # noqa: A002 - the name that users of such tools know
-    execute: Callable[[Input, ToolContext], Any] | Callable[[dict[str, Any], ToolContext], Any],
+    execute: Callable[[Input, ToolContext], Any] | Callable[[dict[str, Any], ToolContext], Any] | None = None,
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
@@ -168,10 +182,13 @@ def define_tool(
     locate: Locator | None = None,
     outcome: OutcomeFinder | None = None,
     needs_approval: ApprovalCondition | None = None,
+    deferred: bool = False,
+    result: object = None,
 ) -> Tool:
     """Make a tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type.
 
-    `input` can also be a JSON Schema of an object; `execute` then gets the checked arguments as a dict.
+    `input` can also be a JSON Schema of an object; `execute` then gets the checked arguments as a dict. With
+    `deferred=True` and no `execute`, calls are answered from outside, by values of the type `result`.
     `outcome` is an async function that says, by the records of the tool itself, what became of a call that was cut off.
     """
     check_name(name)
@@ -181,8 +198,11 @@ def define_tool(
             f"not {input!r}.",
             tool=name,
         )
-    _check_takes(name, "execute", execute, "input, ctx")
-    _check_is_no_generator(name, execute)
+    if deferred != (execute is None) or (result is not None and not deferred):
+        raise DefinitionError(_MIXED.format(name=name), tool=name)
+    if execute is not None:
+        _check_takes(name, "execute", execute, "input, ctx")
+        _check_is_no_generator(name, execute)
     if isinstance(input, Mapping):
         adapter, parameters = _adapt_raw(name, input)
     else:
@@ -190,9 +210,17 @@ def define_tool(
     options = _core_options(name, description, adapter, parameters, effect, brings, preview, locate)
     known: Any = parameters.get("properties", {}) if isinstance(input, Mapping) else _field_names(input)
     named = _named_parameters(name, known, paths, why, locate)
-    made: Tool = InputTool(execute, outcome=outcome, loop_guard=loop_guard, **options, **named)
+    options |= {**named, "outcome": outcome, "loop_guard": loop_guard}
+    if execute is not None:
+        made: Tool = InputTool(execute, **options)
+    else:
+        made = DeferredTool(_run_nowhere, result=_adapt_result(name, result, capture_place(2)), **options)
     made = made if timeout is None else with_timeout(made, timeout)
     return made if needs_approval is None else with_approval(made, needs_approval)
+
+
+def _run_nowhere(**arguments: object) -> object:
+    raise UsageError(f"This tool is answered from outside, so it cannot be called with {arguments!r}.")
 
 
 def _is_input_type(shape: object) -> bool:
@@ -225,6 +253,7 @@ def _from_function(
     why: str | None,
     preview: PreviewMaker | None,
     locate: Locator | None,
+    deferred: bool,
 ) -> FunctionTool[Callable[P, R]]:
     name = name or str(getattr(function, "__name__", ""))
     _check_is_function(name, function)
@@ -239,15 +268,24 @@ def _from_function(
         check_defaults(name, signature, adapter)
     signature.put_defaults(parameters)
     options = _core_options(name, description or docs.summary, adapter, parameters, effect, brings, preview, locate)
-    return FunctionTool(
-        function,
-        injected=signature.injected,
-        shown=signature.shown,
-        filled=signature.filled,
-        loop_guard=loop_guard,
-        **options,
-        **_named_parameters(name, signature.fields, paths, why, locate),
-    )
+    options |= _named_parameters(name, signature.fields, paths, why, locate)
+    options |= {"shown": signature.shown, "filled": signature.filled, "loop_guard": loop_guard}
+    if not deferred:
+        return FunctionTool(function, injected=signature.injected, **options)
+    if signature.injected:
+        raise DefinitionError(f"{name} never runs here, so nothing can be injected into it.", tool=name)
+    returned = read_annotations(function, ["return"], owner=name, place=place).get("return")
+    return DeferredTool(function, result=_adapt_result(name, returned, place), **options)
+
+
+def _adapt_result(name: str, shape: Any, place: Place) -> TypeAdapter[Any] | None:
+    """Return the check of what is delivered from outside; None where anything may be."""
+    if shape is None:
+        return None
+    try:
+        return _adapter(shape, place)
+    except UNUSABLE as error:
+        raise DefinitionError(f"{name}: its result cannot be checked ({pydantic_reason(error)}).", tool=name) from None
 
 
 def _read_docs(function: Callable[..., Any]) -> Docstring:

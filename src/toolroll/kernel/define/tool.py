@@ -79,12 +79,20 @@ class Tool(ABC):
         return False
 
     @property
+    def inner_tools(self) -> "tuple[Tool, ...]":
+        """Return the tools of the agent that it runs, if it runs one."""
+        return ()
+
+    @property
     def has_condition(self) -> bool:
         """Return whether it depends on the call if a person is asked: then `needs_approval` says it."""
         return False
 
     def needs_approval(self, arguments: object, ctx: ToolContext) -> bool | None:  # noqa: ARG002 - for conditions
-        """Return whether a person must be asked about this call; None leaves it to the effect and to rules."""
+        """Return whether a person must be asked about this call; None leaves it to the effect and to rules.
+
+        False says that the call needs no approval although the tool writes or acts outside.
+        """
         return True if self.asks else None
 
     @property

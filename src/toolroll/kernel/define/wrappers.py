@@ -28,6 +28,28 @@ T = TypeVar("T")
 ApprovalCondition: TypeAlias = Callable[[Mapping[str, Any], ToolContext], bool]
 """Says whether a person must be asked about a call: `when(arguments, ctx)`, with the checked arguments by name."""
 
+
+class AskOnlyIf:
+    """A condition whose "no" counts too: see `ask_only_if`."""
+
+    __slots__ = ("condition",)
+
+    def __init__(self, condition: ApprovalCondition) -> None:
+        self.condition: Final = condition
+
+    def __call__(self, arguments: Mapping[str, Any], ctx: ToolContext) -> bool:
+        """Return what the condition says."""
+        return self.condition(arguments, ctx)
+
+
+def ask_only_if(condition: ApprovalCondition) -> AskOnlyIf:
+    """Return a condition that also says which calls need no approval, although the tool writes or acts outside.
+
+    Any other condition only adds questions: where it says no, the effect and rules decide as they would without it.
+    """
+    return AskOnlyIf(condition)
+
+
 CANCEL_GRACE_S: Final = 1.0
 """How long a tool that was told to stop may take to do so before it is left behind."""
 
@@ -75,6 +97,10 @@ class WrapperTool(Tool):
     @property
     def asks(self) -> bool:
         return self._inner.asks
+
+    @property
+    def inner_tools(self) -> tuple[Tool, ...]:
+        return self._inner.inner_tools
 
     @property
     def loop_guard(self) -> bool:
@@ -156,12 +182,14 @@ class ConditionalTool(WrapperTool, TypedTool[F]):
         return True
 
     def needs_approval(self, arguments: object, ctx: ToolContext) -> bool | None:
-        if self._inner.needs_approval(arguments, ctx):  # a promise to ask is kept, whatever is wrapped around it
+        inner = self._inner.needs_approval(arguments, ctx)
+        if inner:  # a promise to ask is kept, whatever is wrapped around it
             return True
         found: object = self._condition(self.fields(arguments), ctx)
         if not isinstance(found, bool):
             raise TypeError(f"needs_approval returned {type(found).__name__}, not True or False")
-        return found
+        # A "no" opens nothing by itself: a condition that was written for one question must not take away another.
+        return found or (False if isinstance(self._condition, AskOnlyIf) else inner)
 
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
         if self.needs_approval(permit.arguments, ctx):
@@ -274,7 +302,7 @@ def with_approval(tool: Tool, when: ApprovalCondition | None = None) -> Tool: ..
 def with_approval(tool: Tool, when: ApprovalCondition | None = None) -> Tool:
     """Return the tool, asking a person each time, or for the calls that `when(arguments, ctx)` says yes to.
 
-    A call that `when` says no to needs no approval, whatever the effect of the tool. Deny and ask rules still count.
+    Where `when` says no, the effect of the tool and rules decide; `ask_only_if(when)` lets such calls run unasked.
     """
     if when is None:
         return ApprovalTool(tool)
@@ -283,6 +311,7 @@ def with_approval(tool: Tool, when: ApprovalCondition | None = None) -> Tool:
 
 
 def _check_condition(tool: Tool, when: object) -> None:
+    when = when.condition if isinstance(when, AskOnlyIf) else when
     if not callable(when) or isinstance(when, type) or iscoroutinefunction(when):
         raise DefinitionError(
             f"{tool.name}: needs_approval is a function of (arguments, ctx), not async, not {when!r}.",
