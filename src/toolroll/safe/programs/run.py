@@ -81,11 +81,9 @@ async def run_program(
     `env` is the whole environment (but for one mark of ours); by default the minimal one. A program that cannot be
     started is a UsageError; every other end is a value.
     """
-    mark = f"{_MARK}={token_hex(16)}"
-    environment = _marked(minimal_environment(os.environ) if env is None else env, mark)
     budget, outputs, exited = _Budget(left_bytes=limit_output_bytes), (bytearray(), bytearray()), False
     with ExitStack() as stack:
-        stack.callback(_kill_marked, mark.encode())
+        environment = stack.enter_context(ended_at_exit(minimal_environment(os.environ) if env is None else env))
         process, readers = await _start(argv, cwd, environment, stdin, stack)
         try:
             async with asyncio.timeout(timeout_s) as clock, asyncio.TaskGroup() as tasks:
@@ -98,7 +96,7 @@ async def run_program(
         except TimeoutError:
             pass
         finally:
-            await _end(process)
+            await end_group(process)
     ended: Literal["exited", "timeout", "output_limit"] = "exited" if exited else "timeout"
     stdout, stderr = map(bytes, outputs)
     return ProgramResult(
@@ -146,6 +144,16 @@ def ended_on_error(environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
         raise
 
 
+@contextmanager
+def ended_at_exit(environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Give the environment for a program that runs inside the block; whatever has it at the end is killed."""
+    mark = f"{_MARK}={token_hex(16)}"
+    try:
+        yield _marked(environment, mark)
+    finally:
+        _kill_marked(mark.encode())
+
+
 def _marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:
     return {**environment, _MARK: mark.partition("=")[2]}
 
@@ -157,12 +165,11 @@ def _check_command(argv: Sequence[str]) -> Sequence[str]:
     return argv
 
 
-async def pipe_reader(read_end: int, stack: ExitStack) -> "asyncio.StreamReader":
+async def pipe_reader(read_end: int, stack: ExitStack, *, limit: int = PROGRAM_READ_BYTES) -> "asyncio.StreamReader":
     """Return a reader of that end of a pipe; the stack closes it, also when nobody read to the end."""
-    reader = asyncio.StreamReader(limit=PROGRAM_READ_BYTES)
-    protocol = asyncio.StreamReaderProtocol(reader)
-    file = os.fdopen(read_end, "rb", buffering=0)
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, file)
+    reader = asyncio.StreamReader(limit=limit)
+    file, loop = os.fdopen(read_end, "rb", buffering=0), asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
     stack.callback(transport.close)
     return reader
 
@@ -193,7 +200,8 @@ def _shorten(clock: "asyncio.Timeout", seconds: float) -> None:
         clock.reschedule(min(until, now + seconds))
 
 
-async def _end(process: "Process") -> None:
+async def end_group(process: "Process") -> None:
+    """End a program and all of its group: politely first, then for good."""
     try:
         if _signal_group(process.pid, signal.SIGTERM):
             await _group_gone(process.pid)
