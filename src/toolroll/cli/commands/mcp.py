@@ -1,0 +1,59 @@
+"""`toolroll mcp`: serve tools to other programs over the Model Context Protocol."""
+
+from pathlib import Path
+
+import click
+
+from toolroll.cli.lazy import body
+from toolroll.cli.options import (
+    DefaultGroup,
+    output_options,
+    research_options,
+    root_option,
+    source_options,
+    yes_option,
+)
+
+
+class ServeGroup(DefaultGroup):
+    """Serves if no other command is named."""
+
+    default = "serve"
+
+
+@click.group(cls=ServeGroup)
+def mcp() -> None:
+    """Serve tools to Claude, Cursor, VS Code and others over the Model Context Protocol (MCP).
+
+    \b
+    Examples:
+      toolroll mcp --root ~/project          serve the coding tools over stdio
+      toolroll mcp --from my_tools.py        serve your own tools
+      toolroll mcp serve --help              all options
+    """
+
+
+@mcp.command(short_help="Serve tools; 'serve' can be left out.")
+@source_options
+@root_option
+@click.option("--read-only", is_flag=True, help="Only the tools that change nothing.")
+@yes_option("Approve every call without asking.")
+@click.option(
+    "--data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="The folder of the writing tools."
+)
+@research_options
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.serve:serve_tools")
+def serve() -> None:
+    """Serve tools over stdin and stdout until the client closes them. A client starts this command itself.
+
+    Without --pack and --from the tools of the pack 'code' are served. A tool that changes something asks first: the
+    client shows what would happen, if it can. Otherwise the call is refused, unless a remembered rule or --yes allows
+    it. Every client is a run: 'toolroll runs', 'changes', 'undo' and 'stats' show what it did.
+
+    \b
+    Examples:
+      toolroll mcp --root ~/project --read-only
+      toolroll mcp --pack research --ideas ~/research/ideas
+    """

@@ -1,0 +1,1 @@
+"""Serving tools over MCP: `ToolServer` in `server`, and what it consists of."""

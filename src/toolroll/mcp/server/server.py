@@ -1,0 +1,165 @@
+"""`ToolServer`: any tools as an MCP server, over stdio, over HTTP, or in process."""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ElicitResult,
+    InputRequiredResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+)
+
+from toolroll._version import __version__
+from toolroll.journal.journal import Journal
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import Approver
+from toolroll.kernel.call.context import random_id
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.define.tool import Tool, Toolset
+from toolroll.kernel.depends.dependency import Overrides
+from toolroll.mcp.server.approver import QUESTION, ClientCall, make_form
+from toolroll.mcp.server.definitions import fit_text, list_tool
+from toolroll.mcp.server.results import to_client_result
+from toolroll.mcp.server.served_run import ServedRun, Serving, store_of_call
+from toolroll.outputs.tools import output_tools
+from toolroll.safe.limits import APPROVAL_TIMEOUT_S
+from toolroll.safe.text import one_line
+
+LIST_SECONDS: Final = 300
+"""How long a client may keep the list of tools: it stays the same while the server runs."""
+
+MAX_NAME_CHARACTERS: Final = 100
+"""Of a client, as it calls itself."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+class ToolServer:
+    """Serves tools to the models of other programs.
+
+    Every call is checked, approved and run as for an agent of ours. Without an `approver`, the person behind the client
+    is asked. With a `journal`, the calls of a client are a run in it; with `outputs`, a folder, whole outputs are kept.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        name: str = "toolroll",
+        instructions: str = "",
+        deps: Mapping[str, object] | None = None,
+        overrides: Overrides | None = None,
+        policy: Policy | None = None,
+        approver: Approver | None = None,
+        approval_seconds: float = APPROVAL_TIMEOUT_S,
+        journal: Journal | None = None,
+        outputs: Path | None = None,
+        record: Mapping[str, object] | None = None,
+    ) -> None:
+        readers = () if outputs is None else output_tools(store_of_call)
+        self.tools: Toolset = Toolset([*tools, *readers])
+        self._serving = Serving(
+            tools=self.tools,
+            deps=deps or {},
+            overrides=overrides or {},
+            policy=policy,
+            approver=approver,
+            approval_seconds=approval_seconds,
+            journal=journal,
+            outputs=outputs,
+            record=record or {},
+        )
+        self._listed = [list_tool(tool) for tool in sorted(self.tools, key=lambda tool: tool.name)]
+        self._schemas = {tool.name: tool.input_schema for tool in self._listed}
+        self._runs: dict[object, ServedRun] = {}
+        self.protocol: Server[Any] = self._make_protocol(name, instructions)
+        """The server of the SDK, for what it offers beyond this class."""
+
+    def _make_protocol(self, name: str, instructions: str) -> Server[Any]:
+        server: Server[Any] = Server(
+            name,
+            version=__version__,
+            title=name,
+            instructions=fit_text(instructions) or None,
+            lifespan=self._lifespan,
+            get_tool_input_schema=self._schemas.get,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+        )
+        security = RequestStateSecurity.ephemeral(ttl=self._serving.approval_seconds)
+        server.middleware.append(RequestStateBoundary(security, default_audience=name))
+        return server
+
+    @asynccontextmanager
+    async def _lifespan(self, _server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        try:
+            yield {}
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        """End the runs of all clients."""
+        runs, self._runs = list(self._runs.values()), {}
+        for run in runs:
+            await run.close()
+
+    async def _list_tools(self, _ctx: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=self._listed, ttl_ms=LIST_SECONDS * 1_000, cache_scope="private")
+
+    async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+        if self.tools.get(params.name) is None:
+            raise MCPError(code=INVALID_PARAMS, message=self.tools.unknown(params.name).text)
+        served = self._run_of(ctx)
+        client_call = ClientCall(ctx=ctx, seconds=self._serving.approval_seconds)
+        call_id = _read_answer(served, client_call, params) or random_id()
+        call = ToolCall(id=call_id, name=params.name, arguments=json.dumps(params.arguments or {}, ensure_ascii=False))
+        answered = await served.call(call, client_call)
+        if answered is None:
+            assert client_call.question is not None
+            return InputRequiredResult(
+                input_requests={QUESTION: make_form(client_call.question)}, request_state=json.dumps({"call": call_id})
+            )
+        message = answered.message
+        return to_client_result(
+            answered.result,
+            message,
+            is_modern=client_call.is_modern,
+            link=message.output_ref if message.content != answered.result.content else None,
+            hint=client_call.hint,
+        )
+
+    def _run_of(self, ctx: Context) -> ServedRun:
+        """The run of the client that a request is from."""
+        if not self._runs:
+            self._runs[None] = ServedRun(self._serving, _client_name(ctx))
+        return self._runs[None]
+
+
+def _client_name(ctx: Context) -> str:
+    client = ctx.session.client_params
+    return "unknown" if client is None else one_line(client.client_info.name, MAX_NAME_CHARACTERS)
+
+
+def _read_answer(served: ServedRun, client_call: ClientCall, params: CallToolRequestParams) -> str | None:
+    """Take what the client brings back: the id of the call that it was asked about, and the answer."""
+    if params.request_state is None:
+        return None
+    call_id = str(json.loads(params.request_state)["call"])
+    digest = served.take_pending(call_id)
+    if digest is None:
+        raise MCPError(code=INVALID_PARAMS, message="This answer was used already, or came too late. Call again.")
+    answer = (params.input_responses or {}).get(QUESTION)
+    if isinstance(answer, ElicitResult):
+        client_call.answered_digest, client_call.answer = digest, answer
+    return call_id
