@@ -195,16 +195,19 @@ async def test_XP14_what_has_become_a_link_is_not_written_through(linked: Path) 
     assert coder.text("build/Makefile") == MAKEFILE
 
 
-# Two names change places as fast as the system can do it.
+# Two names change places as fast as the system can do it, with short rests at random moments: calls that are answered
+# come with those, and prove more than refusals.
 SWAP: Final = """
-import ctypes, os, sys
+import ctypes, os, random, sys, time
 names = [os.fsencode(name) for name in sys.argv[1:]]
 at_once = ctypes.CDLL(None).renameat2
 print("swapping", flush=True)
 parent = os.getppid()
 while os.getppid() == parent:
-    for one, other in zip(names[::2], names[1::2]):
-        at_once(-100, one, -100, other, 2)
+    for _ in range(random.randrange(400)):
+        for one, other in zip(names[::2], names[1::2]):
+            at_once(-100, one, -100, other, 2)
+    time.sleep(random.random() / 50)
 """
 
 
@@ -262,6 +265,7 @@ RACES: Final = {
     "file": ("notes/link.py", "notes/link.py", "notes/folder"),
     "folder": ("notes/folder", "notes/folder/a.py", "notes/folder"),
     "file itself": ("open/a.py", "open/a.py", "open"),
+    "folder itself": ("open", "open/a.py", "open"),
 }
 """What is swapped with `<name>~`, and the file and folder that the calls name."""
 
@@ -284,6 +288,7 @@ async def test_XP15_rules_previews_and_writes_speak_of_one_file(
     for name, target in {"folder": "../open", "folder~": "../secret"}.items():
         (folder / "notes" / name).symlink_to(target)
     (folder / "open/a.py~").symlink_to("../secret/a.py")
+    (folder / "open~").symlink_to("secret")
     swapped, path, below = RACES[race]
     before, calls = secrets_of(folder), racing_calls(path, below)
     codes = {tool: Counter[str]() for tool, _ in calls}

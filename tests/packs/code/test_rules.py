@@ -75,3 +75,41 @@ async def test_XP18_a_rule_holds_for_a_tool_that_has_another_name(guarded: Path)
         for tool in (RenamedTool(BY_NAME["search_files"], "grep"), BY_NAME["search_files"]):
             result = await tool.execute_raw('{"pattern": "hidden"}', run.context())
             assert ("secret" in result.text) is (tool.name != "grep")
+
+
+NOTED: Final = frozenset(
+    {"search_files", "find_files", "list_files", "find_definition", "find_references", "find_importers", "repo_map"}
+)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), SECRET_ANYWHERE)
+async def test_XP19_what_an_ask_rule_is_about_is_in_no_answer_of_a_call_that_does_not_name_it(
+    guarded: Path, tool: str, arguments: dict[str, object]
+) -> None:
+    with judged(guarded, Rule(action="ask", path="deep/secret/**"), decisions=Approve()) as coder:
+        async with coder.run:
+            result = await coder(tool, **arguments)
+    text, _, note = result.text.rpartition("\n[left out: ")
+    assert "secret" not in (text if tool in NOTED else result.text)
+    assert ("'deep/secret/**'" in note) == (tool in NOTED)
+
+
+async def test_XP19_a_call_that_names_it_is_asked_about_and_sees_it_after_a_yes(guarded: Path) -> None:
+    with judged(guarded, Rule(action="ask", path="deep/secret/**"), decisions=Approve()) as coder:
+        async with coder.run:
+            found = await coder.ok("search_files", pattern="hidden_word", path="deep/secret")
+            assert "def hidden_word" in found
+            assert "def hidden_word" in await coder.ok("read_file", path="deep/secret/hidden_word.py")
+            assert "left out" not in found
+    assert [request.tool for request in coder.asked] == ["search_files", "read_file"]
+
+
+@pytest.mark.parametrize(("allowed", "is_seen"), [(None, True), ("deep", False)])
+async def test_XP19_only_a_rule_that_allows_a_tool_everything_lets_it_look_there_unasked(
+    guarded: Path, allowed: str | None, is_seen: bool
+) -> None:
+    rules = Rule(action="ask", path="deep/secret/**"), Rule(action="allow", tool="search_files", path=allowed)
+    with judged(guarded, *rules) as coder:
+        async with coder.run:
+            found = await coder.ok("search_files", pattern="def ", path="deep")
+    assert (("def hidden_word" in found), coder.asked) == (is_seen, [])

@@ -154,7 +154,8 @@ class Hub:
         assert sha == _tree_sha("ideas")
         folders = {one.rpartition("/")[0] for one in files if "/" in one}
         kinds = {"file": "blob", "symlink": "blob", "submodule": "commit"}
-        nodes = [{"path": one, "type": kinds[node.kind]} for one, node in files.items()]
+        modes = {"file": "100644", "symlink": "120000", "submodule": "160000"}
+        nodes = [{"path": one, "type": kinds[node.kind], "mode": modes[node.kind]} for one, node in files.items()]
         nodes += [{"path": one, "type": "tree"} for one in folders]
         return 200, {"tree": [one for one in nodes if recursive or "/" not in one["path"]], "truncated": False}
 

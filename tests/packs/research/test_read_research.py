@@ -12,6 +12,7 @@ from tests.packs.research.conftest import Shelf
 from tests.packs.research.hub import TOKEN, Fault, Hub
 
 from toolroll.errors import NotText, ServiceFailed
+from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.labels import collect_labels
@@ -340,3 +341,63 @@ async def test_XL61_of_too_many_files_the_documents_are_listed(hub: Hub, github:
 
 async def test_XL61_an_empty_repository_lists_nothing(github: GitHubSource) -> None:
     assert await github.list_paths() == frozenset()
+
+
+def denying(pattern: str) -> Policy:
+    return Policy((Rule(action="deny", path=pattern),))
+
+
+async def test_XP20_rules_see_where_a_path_of_research_leads(tmp_path: Path) -> None:
+    ideas = tmp_path / "ideas"
+    (ideas / "secret").mkdir(parents=True)
+    (ideas / "open").mkdir()
+    (ideas / "secret/a.md").write_text("CANARY")
+    (ideas / "open/link.md").symlink_to("../secret/a.md")
+    (ideas / "folder").symlink_to("secret")
+    (ideas / "open/b.md").write_text("text")
+    (ideas / "open/c.md").symlink_to("b.md")
+    source = LocalSource(ideas, state=tmp_path / "state")
+    async with run_over(source, policy=denying("secret/**")) as run:
+        for path in ("secret/a.md", "open/link.md", "folder/a.md", " folder/a.md "):
+            assert (await called(run, path)).code == "denied", path
+        for path in ("open/b.md", "open/c.md"):
+            assert json.loads((await called(run, path)).text)["content"] == "text"
+        assert (await called(run, "open/missing.md")).code == "file_not_found"
+        assert (await called(run, "../x")).code == "path_validation"
+    async with run_over(LocalSource(tmp_path / "none"), policy=denying("secret/**")) as run:
+        assert (await called(run, "a.md")).code == "file_not_found"
+
+
+async def test_XP20_a_link_that_is_swapped_after_the_rules_have_judged_is_not_followed(tmp_path: Path) -> None:
+    ideas = tmp_path / "ideas"
+    ideas.mkdir()
+    (ideas / "a.md").write_text("text")
+    (ideas / "secret.md").write_text("CANARY")
+
+    class Swapping(LocalSource):
+        async def locate(self, path: str) -> str:
+            found = await super().locate(path)
+            (ideas / "a.md").unlink()
+            (ideas / "a.md").symlink_to("secret.md")
+            return found
+
+    async with run_over(Swapping(ideas, state=tmp_path / "state"), policy=denying("secret.md")) as run:
+        result = await called(run, "a.md")
+    assert result.is_error
+    assert "CANARY" not in result.text
+
+
+async def test_XP20_names_that_a_rule_denies_are_not_told_with_their_folder(shelf: Shelf) -> None:
+    shelf.put("idea/secret.md", b"x")
+    shelf.put("idea/research.md", b"x")
+    async with run_over(shelf.source, policy=denying("**/secret.md")) as run:
+        answer = json.loads((await called(run, "idea")).text)
+    assert answer["entries"] == ["idea/research.md"]
+
+
+async def test_XP20_a_link_in_a_repository_is_not_read_for_a_model(hub: Hub, github: GitHubSource) -> None:
+    hub.put("ideas/secret.md", b"CANARY")
+    hub.put("ideas/link.md", b"ideas/secret.md", kind="symlink")
+    async with run_over(github, policy=denying("secret.md")) as run:
+        assert (await called(run, "link.md")).code == "file_not_found"
+        assert (await called(run, "secret.md")).code == "denied"

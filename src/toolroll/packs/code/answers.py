@@ -209,6 +209,15 @@ def _left_out(skipped: Skipped) -> Iterator[str]:
         yield _TIMED_OUT
 
 
+def add_unasked(text: str, patterns: Sequence[str]) -> str:
+    """Return an answer, and what is missing in it because a rule asks a person about it first."""
+    if not patterns:
+        return text
+    named = ", ".join(f"'{quote_path(pattern)}'" for pattern in patterns)
+    note = f"[left out: what fits {named}. A rule asks a person about it first: name a path there to have them asked]"
+    return "\n".join([text.rstrip("\n"), note])
+
+
 def _files_were(number: int) -> str:
     return f"{count_noun(number, 'file')} {'was' if number == 1 else 'were'}"
 
@@ -284,7 +293,8 @@ def format_importers(answer: Importers, asked: str, *, is_complete: bool) -> str
         hint = "" if known else " Name a file, a dotted module, or a relative path such as '../services/X'."
         return "\n".join([f"No importers of '{quote_path(asked)}' were found. {where}{hint}", *note])
     files = len({one.path for one in answer.found})
-    heading = f"{count_noun(len(answer.found), 'import')} in {count_noun(files, 'file')}"
+    least = "at least " if answer.is_cut else ""
+    heading = f"{least}{count_noun(len(answer.found), 'import')} in {count_noun(files, 'file')}"
     lines = [_importer(one) for one in answer.found[:MAX_PLACES]]
     return "\n".join([heading, *_shorten(lines, len(answer.found)), *note])
 

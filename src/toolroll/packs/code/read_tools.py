@@ -16,6 +16,7 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.define.decorator import tool
 from toolroll.packs.code.answers import (
+    add_unasked,
     fits_in_answer,
     format_all_matches,
     format_file,
@@ -76,7 +77,7 @@ async def list_files(
     with tool_errors(instead="Name the folder that it is in; read_file reads a file."):
         folder = _resolve_folder(workspace, path, ctx)
         listing = await list_folder(workspace.without_links(), folder, recursive=recursive, offset=offset)
-    return format_listing(listing, f"{folder}/" if folder else "./")
+    return add_unasked(format_listing(listing, f"{folder}/" if folder else "./"), ctx.unasked_paths)
 
 
 @tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
@@ -100,7 +101,7 @@ async def search_files(
         most = max(limits.matches, limits.kept_matches)
         exact = workspace.without_links()
         result = await search(exact, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
-    answer = ToolResult.of_text(format_search(result, pattern, most=limits.matches))
+    answer = ToolResult.of_text(add_unasked(format_search(result, pattern, most=limits.matches), ctx.unasked_paths))
     is_whole = fits_in_answer(result, most=limits.matches)
     return answer if is_whole else replace(answer, whole=format_all_matches(result, pattern))
 
@@ -116,7 +117,7 @@ async def find_files(
     with tool_errors():
         folder = _resolve_folder(workspace, path, ctx)
         found = await find_in(workspace.without_links(), pattern, folder=folder)
-    return format_found(found, pattern)
+    return add_unasked(format_found(found, pattern), ctx.unasked_paths)
 
 
 def _resolve_folder(workspace: Workspace, path: str, ctx: ToolContext) -> RelativePath | None:

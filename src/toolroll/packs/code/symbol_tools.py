@@ -12,6 +12,7 @@ from toolroll.errors import ArgumentsRefused, ToolrollError
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.define.decorator import tool
 from toolroll.packs.code.answers import (
+    add_unasked,
     format_definitions,
     format_importers,
     format_index_trouble,
@@ -60,9 +61,8 @@ def find_definition(
         wider = index.definitions(symbol) if type is not None and not narrowed.found else narrowed
         answer = wider if wider.found else narrowed
         contexts = [_context(workspace, one) for one in answer.found[:MAX_WITH_CONTEXT]]
-    return _add_trouble(
-        format_definitions(answer, symbol, contexts, missed=None if answer is narrowed else type), index
-    )
+    missed = None if answer is narrowed else type
+    return _add_notes(format_definitions(answer, symbol, contexts, missed=missed), index, ctx)
 
 
 @tool(brings=("private", "untrusted"), paths=["modulePath"], locate=locate_paths)
@@ -79,7 +79,7 @@ def find_importers(
         _check_name(modulePath)
         is_complete = _refresh_index(index, ctx, LONG_WAIT_S)
         answer = index.importers(modulePath)
-    return _add_trouble(format_importers(answer, modulePath, is_complete=is_complete), index)
+    return _add_notes(format_importers(answer, modulePath, is_complete=is_complete), index, ctx)
 
 
 @tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
@@ -97,7 +97,7 @@ def outline(
         )  # says what is wrong with it, if it cannot be read
         symbols = index.outline(place)
         why = None if symbols else index.why_unknown(place)
-    return _add_trouble(format_outline(str(place), symbols, why_unknown=why), index)
+    return _add_notes(format_outline(str(place), symbols, why_unknown=why), index, ctx)
 
 
 @tool(brings=("private", "untrusted"))
@@ -111,7 +111,7 @@ def find_references(
         _check_name(symbol)
         _refresh_index(index, ctx, SHORT_WAIT_S)
         answer = index.references(symbol)
-    return _add_trouble(format_references(answer, symbol), index)
+    return _add_notes(format_references(answer, symbol), index, ctx)
 
 
 @tool(brings=("private", "untrusted"))
@@ -131,14 +131,16 @@ def repo_map(
         raise tool_failure(
             "There is no code here that can be parsed. Use list_files to look around.", code="no_symbols"
         )
-    return _add_trouble(
-        text if is_complete else f"{text}[the index is not complete yet: ask again later for all of it]", index
-    )
+    late = "" if is_complete else "[the index is not complete yet: ask again later for all of it]"
+    return _add_notes(f"{text}{late}", index, ctx)
 
 
-def _add_trouble(text: str, index: Index) -> str:
-    """Return the answer, and why it may have taken longer than usual."""
-    return text if index.trouble is None else "\n".join([text.rstrip("\n"), format_index_trouble(index.trouble)])
+def _add_notes(text: str, index: Index, ctx: ToolContext) -> str:
+    """Return the answer, what the index leaves out, and why it may have taken longer than usual."""
+    notes = [f"[{note}]" for note in index.limit_notes()]
+    trouble = [] if index.trouble is None else [format_index_trouble(index.trouble)]
+    told = "\n".join([text.rstrip("\n"), *notes, *trouble]) if notes or trouble else text
+    return add_unasked(told, ctx.unasked_paths)
 
 
 def _refresh_index(index: Index, ctx: ToolContext, wait_s: float) -> bool:

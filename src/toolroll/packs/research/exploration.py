@@ -1,7 +1,7 @@
 """An exploration from an idea to its document: look what is there, generate, write, log (R21-R24)."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
@@ -60,6 +60,8 @@ class ExploreRequest:
     is_update: bool = False
     continue_from: str | None = None
     is_two_phase: bool = False
+    is_repeat: bool = False
+    """Whether it is explored again and again: what is there is updated, and nothing is no error."""
 
     def __post_init__(self) -> None:
         if self.is_update and self.continue_from is not None:
@@ -200,6 +202,8 @@ async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: dateti
     known = await source.list_ideas()
     today = now.date()
     same = find_existing(wish.idea, known)
+    if wish.is_repeat and same is not None:
+        wish = replace(wish, is_update=True, continue_from=None)
     earlier = None if wish.continue_from is None else find_idea(wish.continue_from, known).path
     new = idea_path(wish.idea, today=today)
     if earlier is not None and same is not None and same.path != new:

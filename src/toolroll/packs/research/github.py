@@ -47,6 +47,7 @@ _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}$)[A-
 _BRANCH: Final = re.compile(r"(?!.*\.\.)[^\x00-\x20\x7f~^:?*\[\\]{1,250}")
 _SHA: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _OK: Final = frozenset({200, 201})
+_LINK_MODE: Final = "120000"  # of git
 _MISSING: Final = 404
 # Sent where the branch moved meanwhile, and where a file came to be that we said is new.
 _CONFLICT: Final = 409
@@ -74,6 +75,7 @@ class _Item(BaseModel):
 class _Node(BaseModel):
     path: str
     type: str
+    mode: str = ""
 
 
 class _Tree(BaseModel):
@@ -151,14 +153,17 @@ class GitHubSource:
             raise missing_error(path)
 
     async def list_paths(self) -> frozenset[str]:
-        """Return the paths of all files and folders below `ideas/`; above 100,000 files, those of documents."""
+        """Return the paths of all files and folders below `ideas/`; above 100,000 files, those of documents.
+
+        Links are left out: rules judge a path by its name, and GitHub answers a link with the file it leads to.
+        """
         sha = await self._ideas_sha()
         if sha is None:
             return frozenset()
         tree = await self._tree(f"{sha}?recursive=1")
         if tree.truncated:
             return frozenset(f"{node.path}/{DOCUMENT}" for node in (await self._tree(sha)).tree if node.type == "tree")
-        return frozenset(node.path for node in tree.tree)
+        return frozenset(node.path for node in tree.tree if node.mode != _LINK_MODE)
 
     async def write(self, path: str, content: str, *, message: str) -> None:
         """Make or replace a file by a commit with that message."""

@@ -46,9 +46,18 @@ MAX_ATTEMPTS: Final = 5
 class LocalSource:
     """The research below one folder, which stands for `ideas/`. `state` is for locks; the user's own by default."""
 
-    def __init__(self, folder: Path | str, *, state: Path | None = None) -> None:
+    def __init__(self, folder: Path | str, *, state: Path | None = None, follows_links: bool = True) -> None:
         self.folder: Final = Path(folder).absolute()
         self._state = state
+        self._follows_links = follows_links
+
+    def without_links(self) -> "LocalSource":
+        """Return the same source, in which no link is followed."""
+        return LocalSource(self.folder, state=self._state, follows_links=False)
+
+    async def locate(self, path: str) -> str:
+        """Return where a path leads without links; one that leads nowhere is returned as it is."""
+        return await asyncio.to_thread(self._locate, parse_research_path(path))
 
     async def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> ResearchFile:
         """Return a whole file; raise FileTooLarge above the limit."""
@@ -72,6 +81,13 @@ class LocalSource:
         """Return the file's path on this machine."""
         return str(self.folder / parse_research_path(path))
 
+    def _locate(self, path: str) -> str:
+        try:
+            with self._open() as workspace:
+                return str(workspace.resolve(parse_path(path)))
+        except FileMissing:  # there is no folder yet
+            return path
+
     def _open(self) -> Workspace:
         return Workspace(self.folder, state=self._state)
 
@@ -79,7 +95,8 @@ class LocalSource:
         place = parse_path(path)
         try:
             with self._open() as workspace:
-                return _bytes(workspace, place, path, limit_bytes)
+                seen = workspace if self._follows_links else workspace.without_links()
+                return _bytes(seen, place, path, limit_bytes)
         except FileMissing:
             raise missing_error(path) from None
 

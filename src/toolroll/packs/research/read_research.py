@@ -6,7 +6,7 @@ A surface says where with `deps`: `ideas` (the folder; `ideas` in the working fo
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -23,8 +23,9 @@ from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, parse_research_path, trim
-from toolroll.packs.research.source import ListedSource, ResearchFile, ResearchSource
+from toolroll.packs.research.source import LinkedSource, ListedSource, ResearchFile, ResearchSource
 from toolroll.safe.paths.names import quote_path
+from toolroll.workspace.denials import Denials
 
 ErrorType: TypeAlias = Literal["file_not_found", "path_validation", "file_too_large", "api_error"]
 
@@ -109,7 +110,29 @@ READ_CACHE: Final[DependencyKey[ReadCache]] = DependencyKey("research.memory", m
 FromReadCache = Annotated[ReadCache, Depends(READ_CACHE)]
 
 
-@tool(brings=("private", "untrusted"), paths=["path"])
+async def locate_research(paths: Sequence[str], ctx: ToolContext) -> list[str]:
+    """Return where paths lead without links; one that the tool would refuse is left as it is."""
+    source = await ctx.resolve(SOURCE)
+    return [await _locate(source, path) for path in paths] if isinstance(source, LinkedSource) else list(paths)
+
+
+async def _locate(source: LinkedSource, path: str) -> str:
+    try:
+        return await source.locate(path)
+    except PathRefused:
+        return path
+
+
+def _judged_place(path: str, source: ResearchSource, ctx: ToolContext) -> tuple[str, ResearchSource]:
+    """Return the file that rules have judged, and the source to read it from: with no link in between any more."""
+    name = parse_research_path(path)
+    judged = next((target.resolved for target in ctx.targets if target.name == path), None)
+    if judged is None or not isinstance(source, LinkedSource):
+        return name, source
+    return judged, source.without_links()
+
+
+@tool(brings=("private", "untrusted"), paths=["path"], locate=locate_research)
 async def read_research(
     path: Annotated[
         str,
@@ -129,10 +152,10 @@ async def read_research(
     """
     begun = ctx.now()
     try:
-        name = parse_research_path(path)
-        file, is_known = await memory.read(name, source)
+        name, place = _judged_place(path, source, ctx)
+        file, is_known = await memory.read(name, place)
     except ToolrollError as error:
-        failed = describe_failure(error)
+        failed = _without_hidden(describe_failure(error), ctx.denied_paths)
         kind = failed["error_type"]
         _log_read(
             ctx, ReadRecord(path=quote_path(trim(path)), duration_ms=_elapsed_ms(begun, ctx), ok=False, error_type=kind)
@@ -162,6 +185,14 @@ def describe_failure(error: ToolrollError) -> ReadFailure:
         case _:
             message = f"Failed to read file: {error.message}"
             return {"ok": False, "error_type": "api_error", "message": message}
+
+
+def _without_hidden(failed: ReadFailure, denied: Sequence[str]) -> ReadFailure:
+    """Return a failure that names nothing in a folder that rules keep from the call."""
+    if not denied or "entries" not in failed:
+        return failed
+    hides = Denials(denied, protected=()).hides
+    return {**failed, "entries": [entry for entry in failed["entries"] if not hides(entry.rstrip("/"))]}
 
 
 def _elapsed_ms(begun: datetime, ctx: ToolContext) -> int:

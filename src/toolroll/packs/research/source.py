@@ -83,6 +83,19 @@ class ListedSource(Protocol):
         ...
 
 
+@runtime_checkable
+class LinkedSource(Protocol):
+    """A source in which a path may be a link: rules judge where it leads, and that is what is read then."""
+
+    async def locate(self, path: str) -> str:
+        """Return where a path leads without links; one that leads nowhere is returned as it is."""
+        ...
+
+    def without_links(self) -> ResearchSource:
+        """Return the same source, in which no link is followed."""
+        ...
+
+
 def decode_file(path: str, data: bytes, *, size: int) -> ResearchFile:
     """Return the bytes as a file of text, or raise NotText."""
     return ResearchFile(content=decode(data, path=path).text, size=size)

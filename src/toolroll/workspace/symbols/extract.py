@@ -53,6 +53,7 @@ _MEMBERS: Final = {"function": "method", "variable": "field"}
 """What a definition is called inside of a type."""
 
 MAX_OCCURRENCES: Final = 1_000  # of one name in one file: generated tables have more, and nobody reads them
+MAX_TEXT_CHARACTERS: Final = 200  # of the line around an occurrence
 _TEXT: Final = re.compile(r"comment|string|text|content|char|regex|pattern_fragment|heredoc")
 _WORD_PARENTS: Final = frozenset({"command_name", "function_definition"})
 
@@ -256,7 +257,8 @@ def find_occurrences(language: str, data: bytes, name: str) -> list[tuple[int, i
     for start in starts:
         if _is_name(root.descendant_for_byte_range(start, start + size), start, start + size):
             line = lines.line(start)
-            found.append((line, lines.column(start), lines.text(line).decode("utf-8", "replace").strip()))
+            text = lines.text(line).decode("utf-8", "replace").strip()[:MAX_TEXT_CHARACTERS]
+            found.append((line, lines.column(start), text))
     return found
 
 

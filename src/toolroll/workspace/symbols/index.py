@@ -32,10 +32,10 @@ from toolroll.workspace.symbols.imports.importers import Importers, find_importe
 from toolroll.workspace.symbols.languages.registry import LANGUAGES
 from toolroll.workspace.symbols.references import Reference, References, find_references
 from toolroll.workspace.symbols.repo_map import repo_map
-from toolroll.workspace.symbols.source_files import is_current
+from toolroll.workspace.symbols.source_files import MAX_SOURCES, is_current
 from toolroll.workspace.symbols.store import OTHER, PARSED, Stamp, Store
 from toolroll.workspace.symbols.symbol import Group, Symbol
-from toolroll.workspace.symbols.update import COMPLETE, Progress, RefreshResult, Updater
+from toolroll.workspace.symbols.update import COMPLETE, IS_CUT, LEFT_OUT, Progress, RefreshResult, Updater
 from toolroll.workspace.symbols.workers import Workers
 from toolroll.workspace.workspace import Workspace
 
@@ -133,7 +133,17 @@ class Index:
 
     def skipped(self) -> dict[str, int]:
         """Return how many files are not in the index, by reason."""
-        return {state: n for state, n in self._with(Store.states).items() if state not in {PARSED, OTHER}}
+        states = {**self._with(Store.states), "too many": self._with(lambda store: store.fact(LEFT_OUT))}
+        return {state: n for state, n in states.items() if n and state not in {PARSED, OTHER}}
+
+    def limit_notes(self) -> tuple[str, ...]:
+        """Return what the index leaves out because the project is too large for it, as sentences."""
+        left_out, is_cut = self._with(lambda store: (store.fact(LEFT_OUT), store.fact(IS_CUT)))
+        beyond = (
+            f"The index has {MAX_SOURCES:,} source files; {left_out:,} more are not in it: search for what they hold."
+        )
+        cut = "The project has too many names, or took too long to look through: the index has not seen all of it."
+        return (*([beyond] if left_out else ()), *([cut] if is_cut else ()))
 
     def size(self) -> tuple[int, int]:
         """Return how many files were parsed, and how many definitions they have."""

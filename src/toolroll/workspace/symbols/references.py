@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -14,7 +15,7 @@ from toolroll.workspace.symbols.workers import Task, Workers
 from toolroll.workspace.workspace import Workspace
 
 MAX_FILES: Final = 1_000  # with the word in them: three seconds of parsing on one core
-MAX_TEXT_CHARACTERS: Final = 200
+MAX_FOUND: Final = 20_000  # places: some 10 MB, and a hundred times what anybody reads
 
 OccurrenceRows = list[list[int | str]]
 
@@ -50,15 +51,19 @@ def find_references(workspace: Workspace, workers: Workers, name: str) -> Refere
     )
     found: list[Reference] = []
     unread: list[str] = []
-    for path, reply in workers.map(_tasks(workspace, files[:MAX_FILES], name, unread), expected=len(files)):
-        if reply.failure is not None:
-            unread.append(path)
-            continue
-        for line, column, text in cast("OccurrenceRows", reply.value):
-            shown = str(text)[:MAX_TEXT_CHARACTERS]
-            found.append(Reference(path=path, line=int(line), column=int(column), text=shown))
+    tasks = _tasks(workspace, files[:MAX_FILES], name, unread)
+    with closing(workers.map(tasks, expected=len(files))) as replies:
+        for path, reply in replies:
+            if reply.failure is not None:
+                unread.append(path)
+                continue
+            for line, column, text in cast("OccurrenceRows", reply.value):
+                found.append(Reference(path=path, line=int(line), column=int(column), text=str(text)))
+            if len(found) > MAX_FOUND:
+                break
     found.sort(key=lambda one: (one.path, one.line, one.column))
-    return References(found=tuple(found), notes=tuple(_notes(unread, is_cut=len(files) > MAX_FILES, is_whole=is_whole)))
+    is_cut = len(files) > MAX_FILES or len(found) > MAX_FOUND
+    return References(found=tuple(found[:MAX_FOUND]), notes=tuple(_notes(unread, is_cut=is_cut, is_whole=is_whole)))
 
 
 def _tasks(workspace: Workspace, files: list[RelativePath], name: str, unread: list[str]) -> Iterator[tuple[str, Task]]:
@@ -81,7 +86,10 @@ def _notes(unread: list[str], *, is_cut: bool, is_whole: bool) -> Iterator[str]:
     if not is_whole:
         yield OUT_OF_TIME
     if is_cut:
-        yield f"More than {MAX_FILES:,} files have this word; only so many were looked at. Ask for a rarer name."
+        yield (
+            f"More than {MAX_FILES:,} files have this word, or it stands in more than {MAX_FOUND:,} places; only so "
+            "many were looked at. Ask for a rarer name."
+        )
     if unread:
         some = ", ".join(sorted(unread)[:3])
         have = "1 file has" if len(unread) == 1 else f"{len(unread):,} files have"

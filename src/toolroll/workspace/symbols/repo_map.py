@@ -19,7 +19,8 @@ _IMPORTED: Final = (
     "group by path order by 2 desc limit ?"
 )
 _NAMES: Final = (
-    "select name, count(distinct edges.file) from edges join names using (import) where edges.path = ? group by name"
+    "select name, count(distinct edges.file) from edges join names using (import) where edges.path = ? group by name "
+    "order by 2 desc limit 1000"
 )
 _FILES: Final = (
     "select path from files join symbols on file = id where exported group by id order by count(*) desc limit ?"

@@ -7,22 +7,26 @@ or binary is skipped, and counted by its reason (C22).
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, Literal
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.search.matching import Query, match_current_files
-from toolroll.workspace.search.survey import Deadline
-from toolroll.workspace.search.tree import FileStamp, stamp_files, to_path, tracked_files, tracked_paths
+from toolroll.workspace.search.survey import Deadline, survey
+from toolroll.workspace.search.tree import FileStamp, stamp_files, to_path, tracked_paths
 from toolroll.workspace.symbols.languages.language import is_installed
-from toolroll.workspace.symbols.languages.registry import language_of
+from toolroll.workspace.symbols.languages.registry import is_manifest, language_of
 from toolroll.workspace.symbols.store import OTHER, PARSED, FileRow, Stamp, Store
 from toolroll.workspace.symbols.workers import Task
 from toolroll.workspace.workspace import Workspace
 
 RACY_NS: Final = 100_000_000  # the clock of a file system ticks each 4 ms, of some each 10: a second write may not show
+MAX_SOURCES: Final = (
+    250_000  # files of known languages that are indexed: three times Linux; some 150 MB while it is built
+)
+MAX_OTHERS: Final = 50_000  # other files that an import may lead to, such as pictures and tables
 UNKNOWN_TIME: Final = 0
 """The time of a file that was written so shortly before it was read that it may be written again within one tick."""
 
@@ -52,7 +56,7 @@ class ChangedFile:
     @property
     def path(self) -> str:
         """Return the path from the root, with `/`."""
-        return str(self.stamp.path)
+        return self.stamp.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,10 @@ class FileChanges:
     changed: tuple[ChangedFile, ...]
     gone: dict[str, Stamp]
     unchanged: int
+    left_out: int = 0
+    """Files of known languages beyond `MAX_SOURCES`."""
+    is_cut: bool = False
+    """Whether the walk ended before it had seen all names."""
 
     @property
     def added(self) -> list[str]:
@@ -70,8 +78,27 @@ class FileChanges:
 
 
 def scan_all(workspace: Workspace, store: Store) -> FileChanges:
-    """Look at every file that counts."""
-    return _compare(tracked_files(workspace), store.stamps())
+    """Look at every file that counts, as far as an index may go.
+
+    What is known and what is there are compared in one order, a page at a time: a project may have a million names.
+    """
+    seen = survey(workspace, "", Deadline(seconds=workspace.limits.search_seconds))
+    names, left_out = _choose_names(name for folder in seen.folders for name in folder.files)
+    changes = _compare(stamp_files(workspace, names), store.sorted_stamps())
+    gone = changes.gone if seen.is_complete else {}
+    return replace(changes, gone=gone, left_out=left_out, is_cut=not seen.is_complete)
+
+
+def _choose_names(names: Iterable[str]) -> tuple[list[str], int]:
+    """Return the names that are indexed, sorted, and how many source files there are beyond."""
+    sources, others = list[str](), list[str]()
+    for name in filter(is_encodable, names):
+        (others if language_of(name) is None and not is_manifest(name) else sources).append(name)
+    sources.sort()
+    others.sort()
+    chosen = sources[:MAX_SOURCES] + others[:MAX_OTHERS]
+    chosen.sort()
+    return chosen, max(0, len(sources) - MAX_SOURCES)
 
 
 def scan_some(workspace: Workspace, store: Store, paths: Collection[RelativePath]) -> FileChanges:
@@ -80,7 +107,7 @@ def scan_some(workspace: Workspace, store: Store, paths: Collection[RelativePath
     unknown = {str(path) for path in paths} - known.keys()
     counting = {path for path in tracked_paths(workspace) if str(path) in unknown} if unknown else set()
     seen = [path for path in paths if str(path) in known or path in counting]
-    return _compare(_stamps(workspace, seen), known)
+    return _compare(_stamps(workspace, seen), sorted(known.items(), key=lambda one: one[0]))
 
 
 def is_current(workspace: Workspace, path: str, known: Stamp | None) -> bool:
@@ -90,18 +117,26 @@ def is_current(workspace: Workspace, path: str, known: Stamp | None) -> bool:
 
 
 def _stamps(workspace: Workspace, paths: Iterable[RelativePath]) -> Iterator[FileStamp]:
-    return stamp_files(workspace, (path for path in paths if not workspace.is_denied(path)))
+    return stamp_files(workspace, sorted(str(path) for path in set(paths) if not workspace.is_denied(path)))
 
 
-def _compare(found: Iterable[FileStamp], known: dict[str, Stamp]) -> FileChanges:
-    changed, unchanged, gone = [], 0, dict(known)
+def _compare(found: Iterable[FileStamp], known: Iterable[tuple[str, Stamp]]) -> FileChanges:
+    """Compare what is there with what is known; both come in the order of their names."""
+    changed, unchanged, gone = [], 0, dict[str, Stamp]()
+    rest = iter(known)
+    row = next(rest, None)
     for stamp in found:
-        path = str(stamp.path)
-        before = gone.pop(path, None)
+        while row is not None and row[0] < stamp.name:
+            gone[row[0]], row = row[1], next(rest, None)
+        before = None
+        if row is not None and row[0] == stamp.name:
+            before, row = row[1], next(rest, None)
         if before is not None and (before.size, before.mtime_ns) == (stamp.size, stamp.mtime_ns):
             unchanged += 1
-        elif is_encodable(path):
+        elif is_encodable(stamp.name):
             changed.append(ChangedFile(stamp=stamp, known=before))
+    while row is not None:
+        gone[row[0]], row = row[1], next(rest, None)
     return FileChanges(changed=tuple(changed), gone=gone, unchanged=unchanged)
 
 
@@ -137,7 +172,7 @@ class ChangedFileReader:
 
     def _read(self, one: ChangedFile, language: str) -> Iterator[tuple[FileRow, Task]]:
         try:
-            content = self.workspace.without_links().read(one.stamp.path)
+            content = self.workspace.without_links().read(to_path(one.path))
         except ToolrollError:
             self._settle(one, language, "unreadable")
             return

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Final, cast
 
 from toolroll.safe.sqlite import CacheDatabase, DatabaseDamaged, DatabaseRefused, remove_database, transaction
@@ -65,6 +66,8 @@ _SYMBOL: Final = "name, kind, line, col, start_line, end_line, parent, signature
 _STAMPS: Final = "select path, id, size, mtime_ns, hash, state from files"
 _STATEMENTS: Final = "select imports.id, path, body from imports join files on files.id = file"
 _GENERATION: Final = "generation"
+_PAGE: Final = 5_000  # rows that are in memory at once where all of a table is looked at
+MAX_NAMED: Final = 5_000  # definitions of one name: `__init__` may have as many as there are files
 _IMPORTS_A_FILE: Final = 16_384  # more than one file may have, so that a number tells both its file and its place
 
 
@@ -163,9 +166,12 @@ class Store:
         rows = self.all("select value from facts where name = ?", (name,))
         return cast("int", rows[0][0]) if rows else 0
 
-    def stamps(self) -> dict[str, Stamp]:
-        """Return every file by its path."""
-        return dict(self._stamps(_STAMPS))
+    def sorted_stamps(self) -> Iterator[tuple[str, Stamp]]:
+        """Yield every file with its path, in the order of paths, some thousand at a time."""
+        last = ""
+        while rows := list(self._stamps(f"{_STAMPS} where path > ? order by path limit {_PAGE}", (last,))):
+            yield from rows
+            last = rows[-1][0]
 
     def stamp(self, path: str) -> Stamp | None:
         """Return one file as it is known, or None."""
@@ -184,8 +190,9 @@ class Store:
     # --- Symbols and imports ---------------------------------------------------------------------------
 
     def named(self, name: str) -> list[tuple[str, Symbol]]:
-        """Return every definition of a name, with its file."""
-        rows = self.all(f"select path, {_SYMBOL} from symbols join files on id = file where name = ?", (name,))  # noqa: S608
+        """Return the definitions of a name, `MAX_NAMED` at most, each with its file."""
+        query = f"select path, {_SYMBOL} from symbols join files on id = file where name = ? limit {MAX_NAMED}"  # noqa: S608
+        rows = self.all(query, (name,))
         return [(cast("str", row[0]), to_symbol(row[1:])) for row in rows]
 
     def outline(self, path: str) -> list[Symbol]:
@@ -204,7 +211,7 @@ class Store:
     def _every_statement(self) -> Iterator[tuple[int, str, ImportStatement]]:
         """Yield all of them, some thousand at a time: a large tree has a hundred megabytes of them."""
         last = -1
-        while rows := self.all(f"{_STATEMENTS} where imports.id > ? order by imports.id limit 5000", (last,)):
+        while rows := self.all(f"{_STATEMENTS} where imports.id > ? order by imports.id limit {_PAGE}", (last,)):
             yield from map(_statement, rows)
             last = cast("int", rows[-1][0])
 
@@ -216,7 +223,7 @@ class Store:
     def _stamps(self, query: str, values: Sequence[Value] = ()) -> Iterator[tuple[str, Stamp]]:
         for row in self.all(query, values):
             path, number, size, mtime_ns, digest, state = cast("tuple[str, int, int, int, str | None, str]", row)
-            yield path, Stamp(id=number, size=size, mtime_ns=mtime_ns, hash=digest, state=state)
+            yield path, Stamp(id=number, size=size, mtime_ns=mtime_ns, hash=digest, state=intern(state))
 
     @contextmanager
     def _writing(self) -> "Iterator[sqlite3.Connection]":

@@ -21,6 +21,10 @@ Progress = Callable[[int, int], None]
 BATCH: Final = 200  # files that are written down at once: about 30 ms for whoever waits to read
 COMPLETE: Final = "complete"
 """The fact that every file has been looked at once."""
+LEFT_OUT: Final = "left_out"
+"""The number of source files that are too many for an index."""
+IS_CUT: Final = "is_cut"
+"""The fact that a walk has not seen all names: there are too many of them, or it took too long."""
 APPROXIMATE: Final = "approximate"
 """The fact that imports were resolved for some files only since files came or went."""
 
@@ -112,16 +116,16 @@ class Updater:
                 resolve_imports(self.store, self.make_resolver(), self.store.statements())
             elif numbers:
                 resolve_imports(self.store, self.make_resolver(), self.store.statements(numbers))
-            self._note(is_whole=True, is_approximate=False, was=(was_complete, self.store.fact(APPROXIMATE)))
+            self._note({COMPLETE: 1, APPROXIMATE: 0, LEFT_OUT: sweep.left_out, IS_CUT: int(sweep.is_cut)})
         elif numbers or others:
             if moved:
                 self.store.set_fact(APPROXIMATE, 1)
             resolve_imports(self.store, self.make_resolver(), self.store.statements({*numbers, *others}))
 
-    def _note(self, *, is_whole: bool, is_approximate: bool, was: tuple[int, int]) -> None:
-        if was != (int(is_whole), int(is_approximate)):
-            self.store.set_fact(COMPLETE, int(is_whole))
-            self.store.set_fact(APPROXIMATE, int(is_approximate))
+    def _note(self, facts: dict[str, int]) -> None:
+        for name, value in facts.items():
+            if self.store.fact(name) != value:
+                self.store.set_fact(name, value)
 
 
 def _fill_row(row: FileRow, reply: Reply, failed: list[str]) -> FileRow:

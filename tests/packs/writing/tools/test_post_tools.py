@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 from tests.packs.writing.profiles.samples import draft
 
+from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import Approve, Decision, Reject
 from toolroll.kernel.call.events import Progress
 from toolroll.kernel.call.result import ToolResult
@@ -37,10 +38,12 @@ class Writer:
 
 
 @asynccontextmanager
-async def writing(data: Path, *decisions: Decision, lang: str = "en") -> AsyncIterator[Writer]:
+async def writing(
+    data: Path, *decisions: Decision, lang: str = "en", policy: Policy | None = None
+) -> AsyncIterator[Writer]:
     approver = RecordingApprover(list(decisions)) if decisions else RecordingApprover()
     clock = lambda: datetime(2026, 2, 8, 14, 30, tzinfo=UTC)  # noqa: E731
-    run = make_run(deps={"data": data, "lang": lang}, approver=approver, clock=clock)
+    run = make_run(deps={"data": data, "lang": lang}, approver=approver, clock=clock, policy=policy)
     async with run:
         yield Writer(run, approver)
 
@@ -220,3 +223,16 @@ async def test_W14_where_there_was_no_time_for_all_posts_it_says_so(
         await writer("save_to_file", **POST)
         answer = await writer.json("read_past_posts", keywords=["burnout"])
     assert answer == {"success": True, "posts": [], "total_found": 0, "note": NOT_WHOLE}
+
+
+async def test_XP20_posts_that_a_rule_denies_are_neither_found_nor_counted_nor_made(data: Path) -> None:
+    async with writing(data) as writer:
+        for topic in ("burnout", "secret plan", "tea"):
+            await writer.json("save_to_file", **POST | {"topic": topic})
+    denying = Policy((Rule(action="deny", path="output/generated/*secret*"),))
+    async with writing(data, policy=denying) as writer:
+        found = await writer.json("read_past_posts", keywords=["Текст"], limit=1)
+        assert (len(found["posts"]), found["total_found"]) == (1, 2)
+        assert "secret" not in dump_json(await writer.json("read_past_posts", keywords=["Текст"]))
+        refused = await writer.json("save_to_file", **POST | {"topic": "secret idea"})
+    assert (refused["error"], writer.approver.requests) == ("path_validation", [])

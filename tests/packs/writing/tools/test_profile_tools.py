@@ -364,3 +364,17 @@ async def test_W19_a_file_error_is_logged_and_the_run_goes_on(
         "the feedback that the update answers",
     ]
     assert (data / "feedback-tracker.json").read_text() == "{damaged"
+
+
+async def test_XP20_a_profile_that_a_rule_denies_is_neither_read_nor_named(data: Path, store: ProfileStore) -> None:
+    store.create(draft(profile_name="secret"), now=NOW)
+    (data / "profiles/odd.json").write_text("{")
+    policy = Policy((Rule(action="deny", path="profiles/secret.json"), Rule(action="deny", path="profiles/odd.json")))
+    async with make_run(deps={"data": data}, policy=policy, approver=RecordingApprover(Approve())) as run:
+        assert (await answer(read_style_profile, run, profile_name="secret"))["error"] == "path_validation"
+        assert (await answer(read_style_profile, run))["success"]
+        update = await answer(update_style_profile, run, profile_name="secret", changes=CHANGES, reason="r")
+        assert update["error"] == "path_validation"
+        assert (await answer(read_style_profile, run, profile_name="other"))["available_profiles"] == ["default"]
+        listed = await answer(list_profiles, run)
+    assert ([one["name"] for one in listed["profiles"]], "unreadable" in listed) == (["default"], False)

@@ -3,9 +3,13 @@
 A surface names the data folder in `deps` as `data`. Without it, `./data` is used if it exists, else a folder among the
 user's own data. A project that somebody else wrote may bring a `./data`, with profiles that say how to write: it is
 used only once a person trusts it.
+
+These tools take names of profiles and words, no paths, and follow no link below the data folder. What a rule keeps from
+a tool by a path of the data folder (`profiles/work.json`, `output/generated/**`) is neither read nor listed.
 """
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Final, cast
 
@@ -18,6 +22,8 @@ from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.messages import Template
 from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.store import ProfileStore
+from toolroll.safe.paths.names import parse_path
+from toolroll.workspace.denials import Denials
 
 LOCAL_DATA: Final = Path("data")
 """In the working folder, for people who keep posts and profiles beside other work."""
@@ -59,6 +65,17 @@ def trust_data(root: Path) -> None:
 def distrust_data(root: Path) -> bool:
     """Trust the data folder of a folder no longer; return whether somebody did."""
     return TrustBook.from_environment(os.environ).remove(workspace_key(root), f"{LOCAL_DATA}/")
+
+
+def check_visible(path: str, ctx: ToolContext) -> None:
+    """Raise PathRefused for a file of the data folder that rules keep from this call."""
+    if ctx.denied_paths:
+        Denials(ctx.denied_paths, protected=()).check(parse_path(path), "read")
+
+
+def keep_visible(paths: Collection[str], ctx: ToolContext) -> Collection[str]:
+    """Return those files of the data folder that no rule keeps from this call."""
+    return Denials(ctx.denied_paths, protected=()).visible(paths) if ctx.denied_paths else paths
 
 
 DATA: Final[DependencyKey[Path]] = DependencyKey("writing.data", data_folder_of_run, scope="run")

@@ -5,6 +5,7 @@ Each answers `{success: true, ...}` or `{success: false, error, message, ...}`.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -16,15 +17,15 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
-from toolroll.packs.writing.posts.index import PostMatches
+from toolroll.packs.writing.posts.index import RANKED, PostMatches
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.posts.post_file import Draft, PostFile
-from toolroll.packs.writing.posts.store import PostStore
+from toolroll.packs.writing.posts.store import FOLDER, PostStore
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Lang, language_of, say
-from toolroll.packs.writing.tools.dependencies import PROFILES, DataFolder
+from toolroll.packs.writing.tools.dependencies import PROFILES, DataFolder, check_visible, keep_visible
 from toolroll.packs.writing.tools.errors import tool_errors, tool_failure
 
 PlatformFilter: TypeAlias = Literal["linkedin", "instagram", "x", "all"]
@@ -65,8 +66,20 @@ def read_past_posts(
         ctx.progress(f"read {done:,} of {total:,} posts for the first time", done / total)
 
     with tool_errors(language_of(ctx.deps)):
-        found = store.search(keywords, platform=wanted, limit=min(max(int(limit), 0), MAX_LIMIT), progress=report)
-    return search_answer(found)
+        most = min(max(int(limit), 0), MAX_LIMIT)
+        found = store.search(keywords, platform=wanted, limit=RANKED if ctx.denied_paths else most, progress=report)
+    return search_answer(_keep_visible_posts(found, most, ctx) if ctx.denied_paths else found)
+
+
+def _keep_visible_posts(found: PostMatches, most: int, ctx: ToolContext) -> PostMatches:
+    """Return the posts that no rule keeps from the call; the others are not counted either."""
+    seen = set(keep_visible([_post_path(post.file) for post in found.posts], ctx))
+    posts = [post for post in found.posts if _post_path(post.file) in seen]
+    return replace(found, posts=tuple(posts[:most]), total=len(posts))
+
+
+def _post_path(file: str) -> str:
+    return f"{FOLDER.as_posix()}/{file}"
 
 
 def search_answer(found: PostMatches) -> dict[str, object]:
@@ -93,7 +106,10 @@ async def _preview_save(arguments: Mapping[str, Any], ctx: ToolContext, edited: 
         raise tool_failure("empty_post", say("empty_post", lang))
     draft = Draft(content=content, platform=arguments["platform"], topic=arguments["topic"])
     store = await ctx.resolve(POSTS)
-    place = display_path(store.next_path(draft, now=ctx.now()))
+    path = store.next_path(draft, now=ctx.now())
+    with tool_errors(lang):
+        check_visible(_post_path(path.name), ctx)
+    place = display_path(path)
     return Preview.of_text(f"{say('save_preview', lang, file=place)}\n\n{content}", editable=content)
 
 

@@ -4,12 +4,12 @@ Each answers `{success: true, ...}` or `{success: false, error, message, ...}`.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Final, Literal, TypeGuard
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from toolroll.errors import ToolrollError
+from toolroll.errors import ProfileMissing, ToolrollError
 from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.data.serialize import dump_json
@@ -17,11 +17,11 @@ from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.writing.profiles.feedback import Category, FeedbackStore
-from toolroll.packs.writing.profiles.names import DEFAULT
+from toolroll.packs.writing.profiles.names import DEFAULT, SUFFIX, profile_file
 from toolroll.packs.writing.profiles.schema import ProfileFields
-from toolroll.packs.writing.profiles.store import INIT_HINT, ProfileListing, ProfileStore
+from toolroll.packs.writing.profiles.store import FOLDER, INIT_HINT, ProfileListing, ProfileStore
 from toolroll.packs.writing.texts.messages import language_of, say
-from toolroll.packs.writing.tools.dependencies import FEEDBACK, PROFILES
+from toolroll.packs.writing.tools.dependencies import FEEDBACK, PROFILES, check_visible, keep_visible
 from toolroll.packs.writing.tools.errors import tool_errors, tool_failure
 
 MAX_REASON_CHARACTERS: Final = 500
@@ -50,10 +50,28 @@ def read_style_profile(
     """Read the user's style profile. ALWAYS call it before you write or rewrite content, without exception. To mix two
     profiles, call it twice, with both names. What was read in this turn need not be read again.
     """
-    if profile_name not in remembered:
-        with tool_errors(language_of(ctx.deps)):
-            remembered[profile_name] = store.read(profile_name).fields
+    with tool_errors(language_of(ctx.deps)):
+        _check_profile(profile_name, ctx)
+        if profile_name not in remembered:
+            remembered[profile_name] = _read_profile(store, profile_name, ctx)
     return profile_answer(remembered[profile_name])
+
+
+def _read_profile(store: ProfileStore, name: str, ctx: ToolContext) -> ProfileFields:
+    try:
+        return store.read(name).fields
+    except ProfileMissing as error:
+        available = tuple(one for one in error.available if keep_visible([_profile_path(one)], ctx))
+        raise ProfileMissing(error.message, profile=error.profile, available=available) from None
+
+
+def _check_profile(name: str, ctx: ToolContext) -> None:
+    if ctx.denied_paths:
+        check_visible(_profile_path(name), ctx)
+
+
+def _profile_path(name: str) -> str:
+    return f"{FOLDER}/{profile_file(name)}"
 
 
 @tool(brings=("private", "untrusted"))
@@ -62,7 +80,15 @@ def list_profiles(store: WithProfiles, ctx: ToolContext) -> dict[str, object]:
     profile, or when it is not clear which ones there are.
     """
     with tool_errors(language_of(ctx.deps)):
-        return listing_answer(store.listing())
+        return listing_answer(_keep_visible_profiles(store.listing(), ctx))
+
+
+def _keep_visible_profiles(listing: ProfileListing, ctx: ToolContext) -> ProfileListing:
+    return replace(
+        listing,
+        profiles=tuple(one for one in listing.profiles if keep_visible([f"{FOLDER}/{one.name}{SUFFIX}"], ctx)),
+        unreadable=tuple(one for one in listing.unreadable if keep_visible([f"{FOLDER}/{one.file}"], ctx)),
+    )
 
 
 def listing_answer(listing: ProfileListing) -> dict[str, object]:
@@ -111,6 +137,7 @@ def track_feedback(
 async def _preview_update(arguments: Mapping[str, Any], ctx: ToolContext, _edited: str | None) -> Preview:
     store = await ctx.resolve(PROFILES)
     with tool_errors(language_of(ctx.deps)):  # reads one file, and waits for nobody
+        _check_profile(arguments["profile_name"], ctx)
         proposed = store.propose(arguments["profile_name"], arguments["changes"])
     versions = {"old": proposed.version - 1, "new": proposed.version}
     title = say("update_preview", language_of(ctx.deps), name=arguments["profile_name"], **versions)

@@ -15,11 +15,13 @@ from toolroll.workspace.symbols.symbol import Value, to_statement
 if TYPE_CHECKING:
     from toolroll.workspace.symbols.store import Store
 
+MAX_EDGES: Final = 10_000  # statements that one answer looks at: some 20 MB
 BATCH: Final = 5_000  # statements that are written down at once: about 50 ms
 _QUERY: Final = (
     "select importer.path, body, edges.path, module, certainty from edges "
-    "join imports on imports.id = import join files as importer on importer.id = edges.file"
+    "join imports on imports.id = import join files as importer on importer.id = edges.file where "
 )
+_FIRST: Final = f" order by importer.path, import limit {MAX_EDGES + 1}"
 
 
 class Resolver:
@@ -51,30 +53,32 @@ class Resolver:
 
 
 class StoredEdges:
-    """The edges of an index, as `importers` asks for them."""
+    """The edges of an index, as `importers` asks for them: the first `MAX_EDGES` by path, and one more if there are."""
 
     def __init__(self, store: "Store") -> None:
         self._store = store
 
     def leading_to(self, path: str) -> Iterable[Edge]:
         """Return every edge that was resolved to this file."""
-        return map(_edge, self._store.all(f"{_QUERY} where edges.path = ?", (path,)))
+        return self._edges("edges.path = ?", path)
 
     def of_module(self, module: str) -> Iterable[Edge]:
         """Return every edge whose target's module is this one or lies below it."""
         # A range of the index: all that begins with the text, and of these what a separator follows.
-        rows = self._store.all(f"{_QUERY} where module >= ? and module < ?", (module, f"{module}\U0010ffff"))
-        return (_edge(row) for row in rows if is_within(cast("str", row[3]), module))
+        found = self._edges("module >= ? and module < ?", module, f"{module}\U0010ffff")
+        return (edge for edge in found if is_within(edge.target.module, module))
 
     def taking(self, name: str) -> Iterable[Edge]:
         """Return every edge whose statement has this among its `names`."""
-        query = f"{_QUERY} where import in (select import from names where name = ?)"  # noqa: S608
-        return map(_edge, self._store.all(query, (name,)))
+        return self._edges("import in (select import from names where name = ?)", name)
 
     def binding(self, name: str) -> Iterable[Edge]:
         """Return every edge whose statement has this among its `names`, or binds it (`import x as name`)."""
         those = "select import from names where name = ? union select import from binds where name = ?"
-        return map(_edge, self._store.all(f"{_QUERY} where import in ({those})", (name, name)))
+        return self._edges(f"import in ({those})", name, name)
+
+    def _edges(self, condition: str, *values: str) -> Iterable[Edge]:
+        return map(_edge, self._store.all(f"{_QUERY}{condition}{_FIRST}", values))
 
 
 def resolve_imports(

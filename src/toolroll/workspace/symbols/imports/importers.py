@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from posixpath import basename, dirname, splitext
 from typing import Final
 
-from toolroll.workspace.symbols.imports.edges import Resolver, StoredEdges
+from toolroll.workspace.symbols.imports.edges import MAX_EDGES, Resolver, StoredEdges
 from toolroll.workspace.symbols.imports.files import Files, is_inside, resolve_path
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, Certainty, Edge, ImportKind
 from toolroll.workspace.symbols.languages.families.ecmascript import COMPILED
@@ -61,6 +62,8 @@ class Importers:
     found: tuple[Importer, ...]
     """In the order of path and line."""
     meaning: ModuleMeaning
+    is_cut: bool = False
+    """Whether there are more than were looked at (`MAX_EDGES`)."""
 
 
 def find_importers(
@@ -73,17 +76,25 @@ def find_importers(
     meaning = interpret_module(asked, resolver, base=base)
     direct = _direct(meaning, edges)
     rows: dict[tuple[str, int, str], Importer] = {}
-    for edge in sorted(direct, key=_is_resolved):
+    for edge in sorted(direct[:MAX_EDGES], key=_is_resolved):
         rows[_key(edge)] = _with_names(_importer(edge), rows.get(_key(edge)))
-    targets = {edge.target.path for edge in direct}
-    for edge in direct:
-        if _passes_on(edge):
-            for onward in _onward(edge, edges, exports):
-                if onward.importer not in targets:
-                    rows.setdefault(_key(onward), replace(_importer(onward), via=edge.importer))
+    passed_on = _take_onward(direct[:MAX_EDGES], edges, exports)
+    for via, onward in islice(passed_on, MAX_EDGES):
+        rows.setdefault(_key(onward), replace(_importer(onward), via=via))
     return Importers(
-        found=tuple(sorted(rows.values(), key=lambda row: (row.path, row.line, row.text))), meaning=meaning
+        found=tuple(sorted(rows.values(), key=lambda row: (row.path, row.line, row.text))),
+        meaning=meaning,
+        is_cut=len(direct) > MAX_EDGES or next(passed_on, None) is not None,
     )
+
+
+def _take_onward(direct: list[Edge], edges: StoredEdges, exports: Exports | None) -> Iterator[tuple[str, Edge]]:
+    """Yield who takes it from files that pass it on, each with that file."""
+    targets = {edge.target.path for edge in direct}
+    for edge in filter(_passes_on, direct):
+        for onward in _onward(edge, edges, exports):
+            if onward.importer not in targets:
+                yield edge.importer, onward
 
 
 def _key(edge: Edge) -> tuple[str, int, str]:
@@ -100,8 +111,10 @@ def _is_resolved(edge: Edge) -> bool:
 
 
 def _direct(meaning: ModuleMeaning, edges: StoredEdges) -> list[Edge]:
-    found = [*_leading_to(meaning.paths, edges), *_by_module_text(meaning, edges), *_taking_name(meaning, edges)]
-    return found or list(_leading_to(meaning.likely, edges))
+    """Return those that import it themselves: one more than `MAX_EDGES` at most, which says that there are others."""
+    all_ways = chain(_leading_to(meaning.paths, edges), _by_module_text(meaning, edges), _taking_name(meaning, edges))
+    found = list(islice(all_ways, MAX_EDGES + 1))
+    return found or list(islice(_leading_to(meaning.likely, edges), MAX_EDGES + 1))
 
 
 def _taking_name(meaning: ModuleMeaning, edges: StoredEdges) -> Iterator[Edge]:
