@@ -15,6 +15,7 @@ from tests.cli.ghostpen.pen import POSTS, answer
 from tests.support.author import trust_data
 from tests.support.programs import ROOT, Done, Program, Starter, environment
 from tests.support.project import SAMPLE
+from tests.support.webhook_server import plain_receiver
 
 from toolroll.cli.main import root
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
@@ -137,6 +138,10 @@ class Scene:
     def _put_job(self) -> None:
         self._queue("job", "explore Tea --queue --model {research}")
 
+    def _put_schedule(self) -> None:
+        [made] = json.loads(self.do("explore Tea --every 1d --at +1h --model {research} --json").out)["schedules"]
+        self.names["schedule"] = made["id"]
+
     def _put_done_job(self) -> None:
         self._queue("done_job", "code Go. --queue --model {answer}")
         self.do("worker --drain")
@@ -145,6 +150,13 @@ class Scene:
         self.do("worker --drain")  # one that was answered before would change the file under this one
         shutil.copyfile(SAMPLE / MAIN, self.root / MAIN)
         self._queue("waiting_job", "code Go. --queue --model {change}")
+        self.do("worker --drain")
+
+    def _put_told_job(self) -> None:
+        host = f"127.0.0.1:{plain_receiver().server_address[1]}"
+        self.do("tokens webhook-secret --new")
+        self.do(f"config set webhooks.hosts {host}")
+        self._queue("told_job", f"code Go. --queue --model {{answer}} --webhook http://{host}/")
         self.do("worker --drain")
 
     def _put_broken_tokens(self) -> None:

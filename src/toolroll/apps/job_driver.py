@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -14,13 +14,17 @@ from toolroll.agent.approvals import AskLater
 from toolroll.agent.run import is_on_record
 from toolroll.apps.code import build_code_agent
 from toolroll.apps.explore import ExploreOptions, ask_for_searches, make_research_options, open_source
-from toolroll.apps.jobs import DOCUMENT, STEP, JobRequest, read_steps
+from toolroll.apps.job_news import News, tell
+from toolroll.apps.jobs import DOCUMENT, LIMIT, STEP, JobRequest, read_steps
 from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project
+from toolroll.apps.rate_limits import LimitedModel, find_limits
 from toolroll.apps.run_log import recorded_settings
 from toolroll.apps.spec import AgentSpec
 from toolroll.apps.surface import MakeApprover, Note, Surface, ask_nobody
+from toolroll.apps.webhooks import WebhookSender
 from toolroll.engine.engine import Ending, JobRefused
+from toolroll.engine.rates import RateLimiter, Wait
 from toolroll.errors import (
     AuthenticationFailed,
     ContentRefused,
@@ -35,9 +39,11 @@ from toolroll.errors import (
     ToolrollError,
     UsageError,
 )
+from toolroll.home.settings_schema import Rate
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import RunEnded, StateSet
 from toolroll.kernel.call.context import utc_now
+from toolroll.models.model import Model
 from toolroll.packs.research.exploration import ExplorationResult, Job, explore
 from toolroll.safe.secrets.redact import redact_line
 
@@ -77,6 +83,8 @@ RULES: Final[Mapping[str, StepRule]] = {
     "notify": StepRule(seconds=120),
 }
 MAX_LOGGED_CHARACTERS: Final = 200
+HOLD_TRIES: Final = 20
+HOLD_PAUSE_S: Final = 0.1
 FIRST_PAUSE_S: Final = 1.0
 """Before the second try of a step, doubled for each later one."""
 
@@ -91,16 +99,19 @@ class JobDriver:
         *,
         clock: Callable[[], datetime] = utc_now,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sender: WebhookSender | None = None,
+        rates: RateLimiter | None = None,
     ) -> None:
         self._journal = journal
         self._environment = environment
         self._clock = clock
         self._sleep = sleep
+        self._rates = rates
+        self._sender = sender or WebhookSender(journal, environment, clock=clock, sleep=sleep)
 
     async def __call__(self, job_id: str) -> Ending:
         """Go on with a job from what is on record; nothing that was finished is paid or written again."""
-        if not await self._journal.acquire(job_id):
-            raise JournalRefused(f"Job {job_id} is being driven by another process.")
+        await self._hold(job_id)
         try:
             recording = await self._journal.read(job_id)
             if any(isinstance(record, RunEnded) for _, record in recording):
@@ -114,6 +125,15 @@ class JobDriver:
         finally:
             await self._journal.release(job_id)
 
+    async def _hold(self, job_id: str) -> None:
+        """Hold the job; whoever has just queued it, or tells news of it, lets go of it in a moment."""
+        for tried in range(HOLD_TRIES):
+            if await self._journal.acquire(job_id):
+                return
+            if tried + 1 < HOLD_TRIES:
+                await asyncio.sleep(HOLD_PAUSE_S)
+        raise JournalRefused(f"Job {job_id} is being driven by another process.")
+
     async def _drive(self, request: JobRequest, job: Job, *, is_resumed: bool) -> Ending:
         steps = _Steps(self._journal, job.id, self._clock, self._sleep)
         if request.explore is not None:
@@ -124,9 +144,10 @@ class JobDriver:
             assert request.code is not None  # a request is for one of the two
             try:
                 text = await self._run_code(request.code, request.prompt, job, steps)
-            except _Waits:
+            except _Waits as waits:
+                await self._tell(News(job_id=job.id, request=request, state="waiting", calls=waits.calls))
                 return "waiting"
-        await steps.run("notify", partial(self._notify, job, text))
+        await steps.run("notify", partial(self._notify, job, request, text))
         await self._journal.append(job.id, RunEnded(stop_reason="answer", stop_detail="", text=text, has_answer=True))
         return "done"
 
@@ -141,14 +162,14 @@ class JobDriver:
             async with open_source(options.place, self._environment) as source:
                 made = make_research_options(
                     options,
-                    model=connect_model(options.model, self._environment, settings=project.settings),
+                    model=self._connect(options.model, project, job),
                     project=project,
                     surface=surface,
                     journal=self._journal,
                 )
                 prepare = partial(ask_for_searches, surface=surface, yes=request.search_consent)
                 return await explore(
-                    options.request,
+                    replace(options.request, is_repeat=request.schedule is not None),
                     source,
                     job=job,
                     is_resumed=is_resumed,
@@ -157,6 +178,21 @@ class JobDriver:
                     clock=self._clock,
                     **made,
                 )
+
+    def _connect(self, name: str, project: Project, job: Job) -> Model:
+        """Return the model, which waits for its rate limits; the job records that it waits."""
+        model = connect_model(name, self._environment, settings=project.settings)
+        if self._rates is None:
+            return model
+
+        async def record(wait: Wait) -> None:
+            _log.info("%s: waits for the rate limit of %s, %.0f s or more.", job.id, wait.name, wait.seconds)
+            until = self._clock() + timedelta(seconds=wait.seconds)
+            value = {"name": wait.name, "until": until.isoformat()}
+            await self._journal.append(job.id, StateSet(name=LIMIT, value=value))
+
+        rates = [Rate.parse(text) for text in project.settings.jobs.rates]
+        return LimitedModel(model, find_limits(name, rates), self._rates, on_limit=record)
 
     async def _run_code(self, spec: AgentSpec, prompt: str, job: Job, steps: "_Steps") -> str:
         """Return the answer of the coding agent."""
@@ -168,21 +204,29 @@ class JobDriver:
             surface = self._surface(job, lambda _memory, _seconds: AskLater())
 
             async def run() -> str:
-                async with build_code_agent(spec, project=project, surface=surface, journal=self._journal) as agent:
+                model = self._connect(spec.model, project, job)
+                async with build_code_agent(
+                    spec, project=project, surface=surface, journal=self._journal, model=model
+                ) as agent:
                     project.recover_changes(agent.setup.tools, surface)
                     if await is_on_record(self._journal, job.runs[0]):
                         result = await agent.start(resume=job.runs[0]).wait()
                     else:
                         result = await agent.start(prompt, run_id=job.runs[0]).wait()
                 if result.stop_reason == "approval_pending":
-                    raise _Waits
+                    raise _Waits([request.call_id for request in result.pending])
                 return result.text
 
             return await steps.run("run", run)
 
-    async def _notify(self, job: Job, text: str) -> None:
-        """Say in the log that the job has ended."""
+    async def _notify(self, job: Job, request: JobRequest, text: str) -> None:
+        """Say in the log, and to the address of the job, that it has ended."""
         _log.info("%s: done: %s", job.id, redact_line(text, MAX_LOGGED_CHARACTERS))
+        await self._tell(News(job_id=job.id, request=request, state="done", result=text))
+
+    async def _tell(self, news: News) -> None:
+        if await tell(self._sender, news, now=self._clock()) is False:
+            _log.warning("%s: its webhook was not taken. See 'toolroll jobs show'.", news.job_id)
 
     def _surface(self, job: Job, make_approver: MakeApprover = ask_nobody) -> Surface:
         """Return a place without a person: notes go to the log."""
@@ -198,6 +242,10 @@ _PAID_STEPS: Final = ("generate_research", "run")
 
 class _Waits(Exception):
     """The job waits for a person: its step is not done, and no worker is needed until the answer is there."""
+
+    def __init__(self, calls: Sequence[str]) -> None:
+        super().__init__()
+        self.calls = calls
 
 
 class _Steps:

@@ -7,15 +7,18 @@ engine knows only its id.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
+from toolroll.agent.run import is_on_record
 from toolroll.apps.explore import ExploreOptions
 from toolroll.apps.run_log import open_journal, recorded_settings
 from toolroll.apps.spec import AgentSpec
+from toolroll.apps.webhooks import Delivery, read_deliveries, shorten_address
 from toolroll.engine.engine import Engine, JobRow, Ticket
 from toolroll.engine.local import LocalEngine
+from toolroll.engine.rates import LocalRates, RateLimiter
 from toolroll.errors import DecisionRefused, JournalRefused, UsageError
 from toolroll.home.folders import find_folders
 from toolroll.journal.journal import Journal, Recording
@@ -43,6 +46,12 @@ STEPS: Final[Mapping[App, tuple[str, ...]]] = {
 }
 STEP: Final = "step"
 """The name of the state that a job records each of its steps under."""
+PLACE: Final = "place"
+"""The name under which a job records its priority and its time, so that it can be queued from its record alone."""
+LIMIT: Final = "limit"
+"""The name of the state that a job records a wait for a rate limit under."""
+LIMIT_GRACE: Final = timedelta(seconds=10)
+"""A wait is asked about again every few seconds, and may be longer than it was said to be."""
 DOCUMENT: Final = "document"
 """The name of the state under which an exploration records the path of its document."""
 
@@ -61,6 +70,10 @@ class JobRequest:
     search_consent: bool = False
     owner: str = ""
     """The name of the token that queued it over HTTP."""
+    webhook: str | None = None
+    """The address that is told when it ends or waits; without one, it is that of the settings."""
+    schedule: str | None = None
+    """The id of the schedule that it is a tick of. Such an exploration updates the research that there is."""
 
     @property
     def app(self) -> App:
@@ -97,6 +110,8 @@ class JobRequest:
             "prompt": self.prompt,
             "search_consent": self.search_consent,
             "owner": self.owner,
+            "webhook": self.webhook,
+            "schedule": self.schedule,
         }
 
     @classmethod
@@ -109,8 +124,14 @@ class JobRequest:
                 made = cls(code=AgentSpec.from_job(asked), prompt=str(settings.get("prompt", "")))
             case _:
                 raise UsageError("This is no job that this version of toolroll can drive. Update toolroll to drive it.")
-        consent, owner = settings.get("search_consent") is True, settings.get("owner")
-        return replace(made, search_consent=consent, owner=owner if isinstance(owner, str) else "")
+        owner, webhook, schedule = (settings.get(name) for name in ("owner", "webhook", "schedule"))
+        return replace(
+            made,
+            search_consent=settings.get("search_consent") is True,
+            owner=owner if isinstance(owner, str) else "",
+            webhook=webhook if isinstance(webhook, str) else None,
+            schedule=schedule if isinstance(schedule, str) else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +157,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitWait:
+    """A rate limit that a job waits for: of which model or provider, and until when at least."""
+
+    name: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
     """A job with all that is on record about it."""
 
@@ -147,6 +176,9 @@ class JobStatus:
     result: str = ""
     document: str | None = None
     """The path of the document of an exploration, where research is kept."""
+    deliveries: tuple[Delivery, ...] = ()
+    limit: LimitWait | None = None
+    """The rate limit that it waits for, or waited for last."""
 
     @property
     def fields(self) -> dict[str, object]:
@@ -169,6 +201,10 @@ class JobStatus:
             "questions": [asdict(question) for question in self.questions],
             "runs": list(self.job.runs),
             "result": self.result or None,
+            "waits_for_limit": None if self.limit is None else self.limit.name,
+            "schedule": self.request.schedule,
+            "webhook": None if self.request.webhook is None else shorten_address(self.request.webhook),
+            "deliveries": [asdict(delivery) for delivery in self.deliveries],
         }
 
 
@@ -178,6 +214,7 @@ class JobStore:
 
     journal: Journal
     engine: Engine
+    rates: RateLimiter | None = None
 
     async def submit(
         self, request: JobRequest, *, priority: int = 0, not_before: float = 0.0, job_id: str | None = None
@@ -186,19 +223,48 @@ class JobStore:
 
         With a `job_id`, doing it twice is doing it once.
         """
-        if job_id is not None and await self.engine.list_jobs([job_id]):
+        if job_id is not None and await self._is_known(job_id):
             return job_id, False
         job = replace(Job.new(), id=job_id or f"{JOB_PREFIX}{random_id()}")
-        began = RunBegan(
-            model=request.model, system="", tools={}, settings={**request.record, JOB: job.fields}, closes_inside=True
-        )
-        cause = await self.journal.append(job.id, began)
-        ticket = Ticket(run_id=job.id, cause=cause, key=request.key, priority=priority, not_before=not_before)
-        queued = await self.engine.submit(ticket)
-        if queued != job.id:
-            await self.journal.append(job.id, RunEnded(stop_reason="duplicate", stop_detail=queued, text=""))
+        place = {"priority": priority, "not_before": not_before}
+        settings = {**request.record, JOB: job.fields, PLACE: place}
+        began = RunBegan(model=request.model, system="", tools={}, settings=settings, closes_inside=True)
+        await self.journal.append(job.id, began)
+        queued = await self._enqueue(job.id, settings)
         await self.journal.release(job.id)
         return queued, queued == job.id
+
+    async def _is_known(self, job_id: str) -> bool:
+        """Return whether a job is queued, on record, or about to be recorded by somebody else."""
+        if await self.engine.list_jobs([job_id]) or not await self.journal.acquire(job_id):
+            return True
+        is_known = await is_on_record(self.journal, job_id)
+        if is_known:  # it is queued by the upkeep of a worker, if it has not ended
+            await self.journal.release(job_id)
+        return is_known
+
+    async def enqueue(self, job_id: str) -> str:
+        """Queue a job that is on record; return its id, or that of an open one that asks for the same.
+
+        Doing it twice is doing it once. The caller holds the job.
+        """
+        return await self._enqueue(job_id, recorded_settings(await self.journal.read(job_id)))
+
+    async def _enqueue(self, job_id: str, settings: Mapping[str, object]) -> str:
+        key = JobRequest.from_record(settings).key
+        match settings.get(PLACE):
+            case {"priority": int(priority), "not_before": int() | float() as not_before}:
+                ticket = Ticket(run_id=job_id, cause=1, key=key, priority=priority, not_before=not_before)
+            case _:
+                ticket = Ticket(run_id=job_id, cause=1, key=key)
+        queued = await self.engine.submit(ticket)
+        if queued != job_id:
+            await self.journal.append(job_id, RunEnded(stop_reason="duplicate", stop_detail=queued, text=""))
+        return queued
+
+    async def read_job(self, job_id: str) -> Job:
+        """Return a job by its id, with the ids of its runs."""
+        return Job.from_settings(recorded_settings(await self.journal.read(job_id)))
 
     async def list(self) -> Sequence[JobRow]:
         """Return all jobs, the newest first."""
@@ -228,6 +294,8 @@ class JobStore:
             questions=await self._questions(job) if row.state == "waiting" else (),
             result=ended[-1].text if ended else "",
             document=_read_document(recording),
+            deliveries=read_deliveries(recording),
+            limit=_read_limit(recording) if row.state == "running" else None,
         )
 
     async def answer(self, status: JobStatus, call_id: str, *, is_yes: bool, reason: str | None = None) -> None:
@@ -258,8 +326,12 @@ class JobStore:
 def open_jobs(environment: Mapping[str, str]) -> Iterator[JobStore]:
     """Open the user's own jobs: a queue beside the run log."""
     path = jobs_file(environment)
-    with closing(open_journal(environment)) as journal, closing(LocalEngine(path)) as engine:
-        yield JobStore(journal=journal, engine=engine)
+    with (
+        closing(open_journal(environment)) as journal,
+        closing(LocalEngine(path)) as engine,
+        closing(LocalRates(path.with_name("rates.db"))) as rates,
+    ):
+        yield JobStore(journal=journal, engine=engine, rates=rates)
 
 
 def jobs_file(environment: Mapping[str, str]) -> Path:
@@ -302,6 +374,17 @@ def read_steps(app: App, recording: Recording) -> tuple[StepProgress, ...]:
 def _read_document(recording: Recording) -> str | None:
     states = [record for _, record in recording if isinstance(record, StateSet) and record.name == DOCUMENT]
     return str(states[-1].value) if states else None
+
+
+def _read_limit(recording: Recording) -> LimitWait | None:
+    """Return the rate limit that a job waits for now, if its last record says so and the time is not over."""
+    _, last = recording.records[-1]
+    match last:
+        case StateSet(name=name, value={"name": str(limit), "until": str(until)}) if name == LIMIT:
+            is_over = datetime.fromisoformat(until) < datetime.now(UTC) - LIMIT_GRACE
+            return None if is_over else LimitWait(name=limit, until=until)
+        case _:
+            return None
 
 
 def _iso(seconds: float) -> str:

@@ -28,8 +28,8 @@ class Permissions:
 class YesApprover:
     """Approves everything: the person gave their word with `--yes`.
 
-    They gave it for calls that are made once. Whether to repeat a call that may have taken effect already, the
-    person is asked; with nobody there, the question waits in the run log.
+    They gave it for calls that are made once. Whether to repeat a call that may have taken effect already, and what a
+    server asks in the middle of a call, the person is asked; with nobody there, the question waits in the run log.
     """
 
     def __init__(self, make_person: Callable[[], Approver | None] = lambda: None) -> None:
@@ -37,9 +37,9 @@ class YesApprover:
 
     async def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
         """Approve each request that is no repetition."""
-        repeats = [request for request in requests if request.is_repeat]
-        answers = iter(await self._ask_person(repeats) if repeats else ())
-        return [next(answers) if request.is_repeat else Approve() for request in requests]
+        personal = [request for request in requests if request.is_repeat or request.is_question]
+        answers = iter(await self._ask_person(personal) if personal else ())
+        return [next(answers) if request in personal else Approve() for request in requests]
 
     async def _ask_person(self, repeats: Sequence[ApprovalRequest]) -> Sequence[Decision]:
         person = self._make_person()
@@ -85,7 +85,7 @@ class RuleMemory:
 
     def covers(self, request: ApprovalRequest) -> bool:
         """Return whether a rule that was added since the question was asked answers it."""
-        if request.is_exposed or request.is_repeat:  # no rule is enough for that (XL14)
+        if request.is_exposed or request.is_repeat or request.is_question:  # no rule is enough for that (XL14)
             return False
         return any(rule.matches(request.tool, request.judged_paths) for rule in self.rules())
 

@@ -87,6 +87,10 @@ class Engine(Protocol):
         """Return all jobs, or those of these runs, the newest first."""
         ...
 
+    async def limit_queue(self, queue: str, slots: int | None) -> None:
+        """Drive at most so many jobs of a queue at a time, over all workers; None takes the limit away."""
+        ...
+
     async def work(self, drive: Drive, *, slots: int, queues: Sequence[str] = (), stop: asyncio.Event) -> None:
         """Drive jobs, at most `slots` at a time, of these queues or of all, until `stop` is set.
 

@@ -5,6 +5,7 @@ queued again by the next look of any other, with no lease to wait for.
 """
 
 import asyncio
+import json
 import logging
 import sqlite3
 import time
@@ -64,7 +65,7 @@ JOB_QUEUE: Final = RecordDatabase(
 )
 _LIST: Final = """
 select run_id, queue, key, state, priority, attempts, not_before, created, updated, worker, error, cancelling
-from jobs order by created desc, rowid desc
+from jobs where ? is null or run_id in (select value from json_each(?)) order by created desc, rowid desc
 """
 # A queue without a row of its own has no limit over all workers.
 _NEXT: Final = """
@@ -142,10 +143,10 @@ class LocalEngine:
         """Return all jobs, or those of these runs, the newest first."""
         if not self._path.exists():
             return []
+        wanted = None if run_ids is None else json.dumps(list(run_ids))
         with self._reading() as db:
-            rows = db.execute(_LIST).fetchall()
-        found = [_job_row(row) for row in rows]
-        return found if run_ids is None else [row for row in found if row.run_id in set(run_ids)]
+            rows = db.execute(_LIST, (wanted, wanted)).fetchall()
+        return [_job_row(row) for row in rows]
 
     async def limit_queue(self, queue: str, slots: int | None) -> None:
         """Drive at most so many jobs of a queue at a time, over all workers; None takes the limit away."""

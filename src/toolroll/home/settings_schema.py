@@ -4,6 +4,7 @@ The list is read from the types, so the two cannot differ.
 """
 
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,11 @@ MAX_SECONDS: Final = 31_536_000
 Seconds = Annotated[FiniteFloat, Field(gt=0, le=MAX_SECONDS)]
 Steps = Annotated[int, Field(gt=0, le=MAX_STEPS)]
 Count = Annotated[int, Field(gt=0, le=MAX_COUNT)]
+
+
+_RATE: Final = re.compile(
+    r"(?P<name>\S{1,200})(?: (?P<requests>[0-9]{1,9}) requests?)?,?(?: (?P<tokens>[0-9]{1,12}) tokens?)?"
+)
 
 
 class _Table(BaseModel):
@@ -95,6 +101,63 @@ class TimeoutSettings(_Table):
     turn_seconds: Seconds | None = Field(default=None, description="How long one whole answer may take.")
 
 
+class WebhookSettings(_Table):
+    """Whom jobs tell when they end or wait; what is not set is as usual."""
+
+    url: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="The address that all jobs tell when they end or wait."
+    )
+    hosts: tuple[str, ...] = Field(
+        default=(), description="Private hosts that webhooks may go to; those of this machine also without TLS."
+    )
+
+    @field_validator("hosts", mode="before")
+    @classmethod
+    def _as_tuple(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """How many requests and tokens a minute a model or a provider takes; None is no limit."""
+
+    name: str
+    requests: int | None
+    tokens: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> "Rate":
+        """Return what 'anthropic 50 requests 40000 tokens' says; ValueError if it says nothing of the kind."""
+        found = _RATE.fullmatch(text.strip())
+        if found is None or (found["requests"] is None and found["tokens"] is None):
+            raise ValueError(f"'{quote_path(text)}' is no rate. Write it like 'anthropic 50 requests 40000 tokens'.")
+        numbers = {name: None if found[name] is None else int(found[name]) for name in ("requests", "tokens")}
+        if 0 in numbers.values():
+            raise ValueError(f"'{quote_path(text)}' allows nothing. Write at least 1.")
+        return cls(name=found["name"], **numbers)
+
+
+class JobSettings(_Table):
+    """How queued work is done, over all workers; what is not set has no limit."""
+
+    concurrency: Count | None = Field(default=None, description="Jobs at a time, over all workers.")
+    rates: tuple[str, ...] = Field(
+        default=(), description="Requests and tokens a minute of a model or provider, over all workers."
+    )
+
+    @field_validator("rates", mode="before")
+    @classmethod
+    def _as_tuple(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("rates")
+    @classmethod
+    def _are_rates(cls, rates: tuple[str, ...]) -> tuple[str, ...]:
+        for text in rates:
+            Rate.parse(text)
+        return rates
+
+
 class SettingsFile(_Table):
     """What a settings file may contain."""
 
@@ -104,6 +167,8 @@ class SettingsFile(_Table):
     )
     timeouts: TimeoutSettings = TimeoutSettings()
     code: CodeSettings = CodeSettings()
+    jobs: JobSettings = JobSettings()
+    webhooks: WebhookSettings = WebhookSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final, TypeVar
 from toolroll.apps.explore import ExploreOptions, ask_for_searches, check_token, make_research_options, open_source
 from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project, ResearchPlace
-from toolroll.cli.actions.queue import queue_ideas
+from toolroll.cli.actions.queue import QueuePlace, queue_ideas
 from toolroll.cli.driver import Driver
 from toolroll.cli.render.exploration import ExplorationRenderer
 from toolroll.cli.render.prose import notify
@@ -53,11 +53,16 @@ def run_explore(
     queue: bool,
     ideas_file: BinaryIO | None,
     priority: int,
+    webhook: str | None,
+    at: str | None,
+    every: str | None,
 ) -> int:
     """Explore an idea now or later, or chat without one; return the exit code."""
-    is_queued = queue or ideas_file is not None
+    is_queued = queue or any(one is not None for one in (ideas_file, at, every))
     if is_queued and (idea is None) == (ideas_file is None):
         raise UsageError("Name one IDEA to queue, or a --file of ideas.")
+    if webhook is not None and not is_queued:
+        raise UsageError("--webhook is for queued ideas. Add --queue.")
     if idea is None and not is_queued:
         load("toolroll.cli.chat.input:check_terminal")(session, what="IDEA")
     if update and continue_from is not None:
@@ -76,7 +81,8 @@ def run_explore(
         branch=branch,
     )
     if is_queued:
-        return queue_ideas(session, options, ideas_file, yes=yes, priority=priority)
+        place = QueuePlace(priority=priority, webhook=webhook, at=at, every=every)
+        return queue_ideas(session, options, ideas_file, place, yes=yes)
     if idea is None:
         code: int = load("toolroll.cli.chat.explore:chat_about_ideas")(session, options, yes=yes)
         return code

@@ -5,11 +5,14 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
+from toolroll.apps.job_news import tell_again
 from toolroll.apps.jobs import JobStatus, JobStore, open_jobs
+from toolroll.apps.webhooks import Delivery, WebhookSender
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session
 from toolroll.engine.engine import JobRow
 from toolroll.errors import UsageError
+from toolroll.kernel.call.context import utc_now
 from toolroll.safe.text import one_line
 
 T = TypeVar("T")
@@ -107,6 +110,27 @@ def retry_job(session: Session, job_id: str) -> int:
     )
 
 
+def notify_again(session: Session, job_id: str) -> int:
+    """Tell the webhook of a job once more; return the exit code."""
+
+    async def work(store: JobStore) -> tuple[JobStatus, bool]:
+        row = await store.find(job_id)
+        sender = WebhookSender(store.journal, os.environ)
+        is_taken = await tell_again(store, sender, await store.read(row), now=utc_now())
+        return await store.read(row), is_taken
+
+    status, is_taken = _with_jobs(work)
+    last = status.deliveries[-1]
+    if not is_taken:
+        session.fail("webhook_failed", f"The address did not take it: {format_delivery(last)}")
+        return FAILED
+    if session.json:
+        session.write_json({"job": status.row.run_id, "event": last.event, "status": last.status})
+    else:
+        session.show(f"Told: {last.event}, answered with status {last.status}.")
+    return DONE
+
+
 def approve_call(session: Session, job_id: str, call_id: str | None) -> int:
     """Approve a call that a job asks about; return the exit code."""
     return _answer(session, job_id, call_id, is_yes=True, why=None)
@@ -167,6 +191,8 @@ def format_job(status: JobStatus) -> str:
     where = f" {active.name}" if active is not None and row.state in ("running", "dead", "queued") else ""
     tries = f" (attempt {row.attempts})" if row.attempts > 1 and row.state in ("running", "queued") else ""
     title = one_line(status.request.title, MAX_TITLE_CHARACTERS)
+    if status.limit is not None:
+        where = f" waits for the rate limit of {status.limit.name}"
     end = f" · {row.error}" if row.error and row.state in ("queued", "dead") else ""
     return f"{short_id(row.run_id)}  {state:<9}{where}{tries}  {title}{end}"
 
@@ -187,7 +213,14 @@ def _describe_job(status: JobStatus) -> list[str]:
         lines.append(f"  answer: toolroll jobs approve|reject {short_id(status.row.run_id)} {question.call_id}")
     if status.result:
         lines.append(f"  result: {status.result}")
+    lines += [f"  webhook {one.at[:19]} {one.event}: {format_delivery(one)}" for one in status.deliveries]
     return lines
+
+
+def format_delivery(delivery: Delivery) -> str:
+    """Return what a try came to."""
+    status = "" if delivery.status is None else f"status {delivery.status}"
+    return ", ".join(part for part in (status, delivery.error) if part)
 
 
 _MARKS: Final = {"pending": "·", "running": ">", "waiting": "?", "done": "+", "failed": "!"}

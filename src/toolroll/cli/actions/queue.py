@@ -4,8 +4,9 @@ import asyncio
 import csv
 import io
 import os
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, ClassVar, Final
 
@@ -14,8 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from toolroll.apps.explore import ExploreOptions, check_token
 from toolroll.apps.jobs import JobRequest, JobStore, open_jobs
 from toolroll.apps.project import Project
+from toolroll.apps.schedules import Schedule, ScheduleBook, parse_interval, parse_time
 from toolroll.apps.spec import AgentSpec
+from toolroll.apps.webhooks import check_webhook
 from toolroll.cli.actions.jobs import short_id
+from toolroll.cli.actions.schedules import show_schedules
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
 from toolroll.errors import FileTooLarge, UsageError
@@ -38,26 +42,50 @@ class IdeaLine(BaseModel):
     context: str | None = Field(default=None, max_length=MAX_CONTEXT_CHARACTERS)
 
 
-def queue_ideas(session: Session, options: ExploreOptions, file: BinaryIO | None, *, yes: bool, priority: int) -> int:
-    """Queue one idea or those of a file; return the exit code."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePlace:
+    """When queued ideas are explored, and who is told, as it was typed."""
+
+    priority: int = 0
+    webhook: str | None = None
+    at: str | None = None
+    every: str | None = None
+
+
+def queue_ideas(
+    session: Session, options: ExploreOptions, file: BinaryIO | None, place: QueuePlace, *, yes: bool
+) -> int:
+    """Queue one idea or those of a file, once or again and again; return the exit code."""
+    now = time.time()
+    start = None if place.at is None else parse_time(place.at, now=now)
+    every_s = None if place.every is None else parse_interval(place.every)
+    address = None if place.webhook is None else check_webhook(place.webhook, os.environ)
     lines = [IdeaLine(idea=options.idea)] if file is None else read_ideas(file)
     check_token(options.place, os.environ)
     with Project.open(Path.cwd(), os.environ, flags={"model": options.model or None}) as project:
         chosen = options.with_model(project)
-    requests = [_make_request(chosen, line, search_consent=yes) for line in lines]
+    made = [_make_request(chosen, line, search_consent=yes) for line in lines]
+    requests = [replace(request, webhook=address) for request in made]
+
+    async def schedule(book: ScheduleBook, every_s: int) -> list[Schedule]:
+        first = now if start is None else start
+        return [await book.add(request, first=first, every_s=every_s, priority=place.priority) for request in requests]
 
     async def submit(store: JobStore) -> list[tuple[str, bool]]:
-        return [await store.submit(request, priority=priority) for request in requests]
+        return [await store.submit(request, priority=place.priority, not_before=start or 0.0) for request in requests]
 
     with open_jobs(os.environ) as store:
-        queued = asyncio.run(submit(store))
-    _show_queued(session, requests, queued)
+        if every_s is not None:
+            show_schedules(session, asyncio.run(schedule(ScheduleBook(store.journal), every_s)), now=now)
+        else:
+            _show_queued(session, requests, asyncio.run(submit(store)))
     return DONE
 
 
-def queue_code(session: Session, spec: AgentSpec, prompt: str) -> int:
+def queue_code(session: Session, spec: AgentSpec, prompt: str, webhook: str | None) -> int:
     """Queue a task of the coding agent; return the exit code."""
-    request = JobRequest(code=spec, prompt=prompt)
+    address = None if webhook is None else check_webhook(webhook, os.environ)
+    request = JobRequest(code=spec, prompt=prompt, webhook=address)
 
     async def submit(store: JobStore) -> list[tuple[str, bool]]:
         return [await store.submit(request)]

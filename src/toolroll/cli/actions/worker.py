@@ -4,17 +4,21 @@ import asyncio
 import logging
 import os
 import signal
+import time
 from collections import Counter
 from typing import Final
 
 from toolroll.apps.job_driver import JobDriver
+from toolroll.apps.job_upkeep import JobUpkeep
 from toolroll.apps.jobs import JobStore, open_jobs
+from toolroll.apps.webhooks import WebhookSender
 from toolroll.cli.actions.jobs import short_id
 from toolroll.cli.driver import split_names
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
-from toolroll.engine.engine import OPEN_STATES, Ending, JobRefused
+from toolroll.engine.engine import DEFAULT_QUEUE, Ending, JobRefused, JobRow
 from toolroll.errors import ToolrollError
+from toolroll.home.settings import read_settings
 from toolroll.safe.text import terminal_safe
 
 _LOOK_S: Final = 0.25
@@ -37,7 +41,8 @@ class _Worker:
     def __init__(self, session: Session, store: JobStore) -> None:
         self._session = session
         self._store = store
-        self._driver = JobDriver(store.journal, os.environ)
+        self._driver = JobDriver(store.journal, os.environ, rates=store.rates)
+        self._upkeep = JobUpkeep(store, WebhookSender(store.journal, os.environ))
         self._stop = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
         self._endings: Counter[str] = Counter()
@@ -47,16 +52,22 @@ class _Worker:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end)
+        await self._store.engine.limit_queue(DEFAULT_QUEUE, read_settings(os.environ).jobs.concurrency)
+        await self._upkeep.queue_left()
         notify(f"Working, {slots} at a time. Ctrl-C ends it when the running jobs are done.", dim=True)
         self._work = asyncio.ensure_future(
             self._store.engine.work(self._drive, slots=slots, queues=queues, stop=self._stop)
         )
-        draining = asyncio.ensure_future(self._end_when_empty(queues)) if drain else None
+        beside = [asyncio.ensure_future(self._upkeep.run(self._stop))]
+        if drain:
+            beside.append(asyncio.ensure_future(self._end_when_empty(queues)))
         await asyncio.wait([self._work])
-        if draining is not None:
-            draining.cancel()
+        for task in beside:
+            task.cancel()
+        await asyncio.wait(beside)
         if not self._work.cancelled():
             await self._work
+            await self._upkeep.tell_ended()  # of the last jobs, too
         if self._session.json:
             self._session.write_json({name: self._endings[name] for name in ("done", "waiting", "failed")})
         return DONE
@@ -82,8 +93,8 @@ class _Worker:
 
     async def _has_work(self, queues: tuple[str, ...]) -> bool:
         rows = await self._store.engine.list_jobs()
-        due = [row for row in rows if not queues or row.queue in queues]
-        return any(row.state in OPEN_STATES and row.state != "waiting" for row in due)
+        named = [row for row in rows if not queues or row.queue in queues]
+        return any(row.state == "running" or (row.state == "queued" and _is_due(row)) for row in named)
 
     def _end(self) -> None:
         if self._stop.is_set() and self._work is not None:
@@ -91,6 +102,11 @@ class _Worker:
         else:
             notify("Ending when the running jobs are done. Again ends at once; another worker then goes on with them.")
         self._stop.set()
+
+
+def _is_due(row: JobRow) -> bool:
+    """Return whether a queued job is for now: due, or between two attempts. One for a later time is not waited for."""
+    return row.attempts > 0 or row.not_before <= time.time()
 
 
 class _NoteHandler(logging.Handler):

@@ -31,6 +31,9 @@ def explore() -> None:
 @click.option("--queue", is_flag=True, help="Queue it for 'toolroll worker', and return at once.")
 @click.option("--file", "ideas_file", type=click.File("rb"), metavar="FILE", help="Queue every idea of a file.")
 @click.option("--priority", type=click.IntRange(-100, 100), default=0, metavar="N", help="Higher is done first (0).")
+@click.option("--at", metavar="TIME", help="Queue it for a time: 23:30, +2h or 2026-12-24T18:00.")
+@click.option("--every", metavar="TIME", help="Queue it again and again: every 30m, 6h, 1d or 2w, from --at or now on.")
+@click.option("--webhook", metavar="URL", help="Tell this address when a queued idea is done or given up (https).")
 @research_options
 @event_options
 @click.pass_obj

@@ -103,6 +103,22 @@ def retry() -> None:
     """
 
 
+@jobs.command(short_help="Tell the webhook of a job once more.")
+@_job_argument
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.jobs:notify_again")
+def notify() -> None:
+    """Tell the webhook of the job ID once more that it is done, waits, or was given up. It keeps its message id.
+
+    'toolroll jobs show' lists every try. The exit code is 1 if the address did not take it.
+
+    \b
+    Example:
+      toolroll jobs notify 3f9c
+    """
+
+
 @jobs.command(short_help="Approve a call that a job asks about.")
 @_job_argument
 @click.argument("call_id", metavar="[CALL]", required=False)
@@ -133,6 +149,44 @@ def reject() -> None:
     \b
     Example:
       toolroll jobs reject 3f9c call_7 --why 'Not this file'
+    """
+
+
+@jobs.group(short_help="List and remove what is explored again and again.")
+def schedules() -> None:
+    """List and remove what is explored again and again. 'toolroll explore IDEA --every 1d' adds a schedule.
+
+    \b
+    Examples:
+      toolroll jobs schedules list
+      toolroll jobs schedules remove 3f9c
+    """
+
+
+@schedules.command("list", short_help="List the schedules.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.schedules:list_schedules")
+def list_schedules() -> None:
+    """List the schedules, the newest first: id, interval, next time, and the idea.
+
+    \b
+    Example:
+      toolroll jobs schedules list
+    """
+
+
+@schedules.command(short_help="Remove a schedule.")
+@click.argument("schedule_id", metavar="ID")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.schedules:remove_schedule")
+def remove() -> None:
+    """Remove the schedule ID; the beginning of an id is enough. A job that it has queued stays.
+
+    \b
+    Example:
+      toolroll jobs schedules remove 3f9c
     """
 
 
