@@ -14,7 +14,7 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-local test-live check counterparts format lock cover mutants bench pictures reference tools clean
+.PHONY: help demo test test-local test-live check counterparts format lock cover mutants bench pictures reference tools vendor clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -64,6 +64,13 @@ reference: .venv/.dev ## Write docs/api.md anew from the code
 tools: .venv/.dev ## Write the list of the packs' tools anew from the code
 	@$(PY) -c "from toolroll.packs.registry import write_list; write_list()"
 
+vendor: build/page/.made ## Bundle the libraries of the page anew (needs node; the result is in the repository)
+	@cp requirements/page/*.js build/page/
+	@for name in ui marked; do build/page/node_modules/@esbuild/*/bin/esbuild build/page/$$name.js --bundle --format=esm --minify \
+		--legal-comments=none --log-level=warning --outfile=src/toolroll/web/static/vendor/$$name.js; done
+	@cd build/page/node_modules && for name in preact htm @preact/signals @preact/signals-core marked; do \
+		echo "$$name $$(node -p "require('./$$name/package.json').version")"; echo; cat $$name/LICENSE; echo; done > $(CURDIR)/src/toolroll/web/static/vendor/LICENSES.txt
+
 lock: .venv/.dev ## Compile requirements/ anew from pyproject.toml (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) --group build --output-file requirements/run.txt
 	@$(COMPILE) --group build --group dev --extra testing --extra languages --extra mcp --extra postgres --extra web --constraint requirements/run.txt \
@@ -103,4 +110,10 @@ build/npm/.made: requirements/npm/package-lock.json
 build/local/.made: requirements/local.txt .venv/.made
 	@mkdir -p build/local
 	@$(PIP) install --require-hashes --no-deps --upgrade --target build/local --requirement requirements/local.txt
+	@touch $@
+
+build/page/.made: requirements/page/package-lock.json
+	@mkdir -p build/page
+	@cp requirements/page/*.json build/page/
+	@npm ci --prefix build/page --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from toolroll.kernel.call.context import utc_now
 from toolroll.web.api import Service
 from toolroll.web.app import make_app
 from toolroll.web.guard import GuardedProtocol
+from toolroll.web.sessions import Sessions
 
 WAIT_S = 60.0
 
@@ -36,6 +38,21 @@ class Site:
         headers = {"Authorization": f"Bearer {self.secrets[name]}"} if name else {}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=WAIT_S, trust_env=False)
 
+    @property
+    def link(self) -> str:
+        """The link that the terminal shows."""
+        assert self.service.sessions is not None
+        return f"{self.url}/#token={self.service.sessions.launch_token}"
+
+    @contextmanager
+    def browser(self) -> Iterator[httpx2.Client]:
+        """A client with a session, which sends what the page sends."""
+        assert self.service.sessions is not None
+        with httpx2.Client(base_url=self.url, headers={"Origin": self.url}, timeout=WAIT_S, trust_env=False) as client:
+            opened = client.post("/api/session", json={"token": self.service.sessions.launch_token})
+            assert opened.status_code == 200, opened.text
+            yield client
+
 
 def make_service(tmp_path: Path, *turns: object) -> tuple[Service, dict[str, str]]:
     (tmp_path / "script.json").write_text(json.dumps(turns or ["# Tea\n\nIt is hot."]))
@@ -52,7 +69,9 @@ def make_service(tmp_path: Path, *turns: object) -> tuple[Service, dict[str, str
         journal=SqliteJournal(home / "data" / "runs.db"), engine=LocalEngine(home / "data" / "jobs.db", poll_s=0.01)
     )
     options = ExploreOptions(idea="", mode="exploration", model="", folder=str(tmp_path), ideas=str(tmp_path / "ideas"))
-    service = Service(store=store, tokens=book, environment=environment, folder=tmp_path, place=options)
+    service = Service(
+        store=store, tokens=book, environment=environment, folder=tmp_path, place=options, sessions=Sessions()
+    )
     return service, secrets
 
 

@@ -5,23 +5,23 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar, get_args
+from typing import Any, Final, get_args
 
-from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from toolroll.apps.explore import ExploreOptions, open_source
+from toolroll.apps.job_news import tell_again
 from toolroll.apps.jobs import STEP, JobRequest, JobStatus, JobStore
 from toolroll.apps.project import Project
+from toolroll.apps.webhooks import WebhookSender, check_webhook
 from toolroll.engine.engine import JobRow, JobState
-from toolroll.errors import ToolrollError
-from toolroll.home.tokens import Scope, Token, TokenBook
+from toolroll.home.tokens import Token, TokenBook
 from toolroll.journal.records import StateSet
 from toolroll.journal.tables import JOB_PREFIX
+from toolroll.kernel.call.context import utc_now
 from toolroll.packs.research.source import MAX_STORED_BYTES
 from toolroll.web.models import (
     MAX_PAGE,
@@ -33,10 +33,10 @@ from toolroll.web.models import (
     Operation,
     make_openapi,
 )
-from toolroll.web.problems import Problem, problem_of, problem_response
-
-Model = TypeVar("Model", bound=BaseModel)
-Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
+from toolroll.web.page_api import PAGE_OPERATIONS
+from toolroll.web.problems import Problem
+from toolroll.web.routing import Doorkeeper, make_routes, read_body
+from toolroll.web.sessions import Sessions
 
 EVENT_POLL_S: Final = 0.5
 """Between two looks for new records of a job that is followed."""
@@ -57,6 +57,13 @@ class Service:
     folder: Path
     place: ExploreOptions
     """The options that a request does not have: where research is kept."""
+    sessions: Sessions | None = None
+    """The sessions of the page, if there is one."""
+
+    @property
+    def doorkeeper(self) -> Doorkeeper:
+        """Return who decides who is let in."""
+        return Doorkeeper(tokens=self.tokens, sessions=self.sessions)
 
 
 class Api:
@@ -68,15 +75,18 @@ class Api:
 
     def routes(self) -> list[Route]:
         """Return the routes, each with its check of the token."""
-        made = [Route(one.path, self._guard(one), methods=[one.method], name=one.name) for one in OPERATIONS]
-        return [*made, Route("/api/openapi.json", self._openapi, methods=["GET"])]
+        return [
+            *make_routes(self, OPERATIONS, self._service.doorkeeper),
+            Route("/api/openapi.json", self._openapi, methods=["GET"]),
+        ]
 
     async def create_exploration(self, request: Request, token: Token) -> Response:
         """Queue an exploration."""
-        asked = await _read_body(request, ExplorationRequest)
+        asked = await read_body(request, ExplorationRequest)
         options = self._make_options(asked)
         options.check()
-        job = JobRequest(explore=options, owner=token.name)
+        webhook = None if asked.webhook is None else check_webhook(asked.webhook, self._service.environment)
+        job = JobRequest(explore=options, owner=token.name, webhook=webhook)
         queued, is_new = await self._store.submit(job, priority=asked.priority, job_id=_idempotent_id(request, token))
         status = await self._find(queued, token, is_new=is_new)
         return JSONResponse(status.fields, status_code=202, headers={"Location": f"/api/jobs/{queued}"})
@@ -110,10 +120,17 @@ class Api:
         """Queue a dead or cancelled job again."""
         return await self._change(request, token, self._store.engine.retry, "cannot be retried")
 
+    async def notify_again(self, request: Request, token: Token) -> Response:
+        """Tell the address of a job once more."""
+        status = await self._named(request, token)
+        sender = WebhookSender(self._store.journal, self._service.environment)
+        await tell_again(self._store, sender, status, now=utc_now())
+        return JSONResponse((await self._find(status.row.run_id, token)).fields)
+
     async def answer_job(self, request: Request, token: Token) -> Response:
         """Answer a question of a job."""
         status = await self._named(request, token)
-        answer = await _read_body(request, Answer)
+        answer = await read_body(request, Answer)
         is_yes = answer.decision == "approve"
         await self._store.answer(status, answer.call_id, is_yes=is_yes, reason=answer.reason)
         return JSONResponse((await self._find(status.row.run_id, token)).fields)
@@ -150,7 +167,7 @@ class Api:
         return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
     async def _openapi(self, _request: Request) -> Response:
-        return JSONResponse(make_openapi(OPERATIONS))
+        return JSONResponse(make_openapi((*OPERATIONS, *PAGE_OPERATIONS)))
 
     async def _change(
         self, request: Request, token: Token, change: Callable[[str], Awaitable[bool]], refused: str
@@ -175,7 +192,7 @@ class Api:
         # A file, or an address of the caller's choice, is nothing that a token should be able to name.
         if asked.model is not None and (asked.model.startswith(_NOT_OVER_HTTP) or "@" in asked.model):
             raise Problem(400, "invalid_body", "model: name a model of a provider, such as 'sonnet' or 'openai:NAME'.")
-        given = asked.model_dump(exclude={"priority", "model"})
+        given = asked.model_dump(exclude={"priority", "model", "webhook"})
         options = replace(self._service.place, **given, model=asked.model or "")
         with Project.open(self._service.folder, self._service.environment, flags={"model": asked.model}) as project:
             return options.with_model(project).for_job()
@@ -198,48 +215,9 @@ class Api:
                 silent_s = 0.0
                 yield ": still here\n\n"
 
-    def _guard(self, operation: Operation) -> Handler:
-        handle = getattr(self, operation.name)
-
-        @wraps(handle)
-        async def guarded(request: Request) -> Response:
-            try:
-                if operation.scope is None:
-                    answer: Response = await handle(request)
-                else:
-                    answer = await handle(request, self._check_token(request, operation.scope))
-            except Problem as problem:
-                return problem_response(problem)
-            except ToolrollError as error:
-                return problem_response(problem_of(error))
-            return answer
-
-        return guarded
-
-    def _check_token(self, request: Request, scope: Scope) -> Token:
-        kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        token = self._service.tokens.find(secret.strip()) if kind.casefold() == "bearer" else None
-        if token is None:
-            raise Problem(401, "unauthorized", "Send a token: 'Authorization: Bearer TOKEN'. See 'toolroll tokens'.")
-        if scope not in token.scopes:
-            raise Problem(403, "forbidden", f"The token '{token.name}' does not have the scope '{scope}'.")
-        return token
-
 
 def _may_see(token: Token, status: JobStatus) -> bool:
     return "all" in token.scopes or status.request.owner == token.name
-
-
-async def _read_body(request: Request, model: type[Model]) -> Model:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
-    if kind != "application/json":
-        raise Problem(415, "not_json", "Send the body as application/json.")
-    try:
-        return model.model_validate_json(await request.body())
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise Problem(400, "invalid_body", f"{f'{where}: ' if where else ''}{first['msg']}.") from None
 
 
 def _read_query(request: Request) -> tuple[str | None, int, str | None]:
@@ -334,6 +312,15 @@ OPERATIONS: Final = (
         path="/api/jobs/{job_id}/retry",
         name="retry_job",
         summary="Queue a dead or cancelled job again",
+        scope="run",
+        answer=JobModel,
+        problems=(404, 409),
+    ),
+    Operation(
+        method="POST",
+        path="/api/jobs/{job_id}/notify",
+        name="notify_again",
+        summary="Tell the webhook of a job once more",
         scope="run",
         answer=JobModel,
         problems=(404, 409),

@@ -11,35 +11,62 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
+from toolroll.apps.chats import Chats
 from toolroll.apps.job_driver import JobDriver
+from toolroll.apps.job_upkeep import JobUpkeep
+from toolroll.apps.webhooks import WebhookSender
+from toolroll.engine.engine import DEFAULT_QUEUE
+from toolroll.home.settings import read_settings
 from toolroll.web.api import Api, Service
 from toolroll.web.guard import LOCAL_NAMES, MAX_CONNECTIONS, BodyGuard, GuardedProtocol, HostGuard
+from toolroll.web.page import page_routes
+from toolroll.web.page_api import PAGE_OPERATIONS, PageApi
 from toolroll.web.problems import Problem, problem_response
+from toolroll.web.routing import make_routes
 
 SHUTDOWN_SECONDS: Final = 10
 
 
 def make_app(service: Service, *, names: Collection[str] = LOCAL_NAMES, slots: int = 0) -> Starlette:
-    """Return the application; with `slots`, jobs are driven in the same process, so many at a time."""
+    """Return the application; with `slots`, jobs are driven in the same process, so many at a time.
+
+    If the service has sessions, the page is part of it.
+    """
+    chats = None if service.sessions is None else Chats(service.store.journal, service.environment)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         stop = asyncio.Event()
-        driver = JobDriver(service.store.journal, service.environment)
-        work = asyncio.ensure_future(service.store.engine.work(driver, slots=slots, stop=stop)) if slots else None
+        driver = JobDriver(service.store.journal, service.environment, rates=service.store.rates)
+        upkeep = JobUpkeep(service.store, WebhookSender(service.store.journal, service.environment))
+        tasks = [asyncio.ensure_future(upkeep.run(stop))]
+        if slots:
+            overall = read_settings(service.environment).jobs.concurrency
+            await service.store.engine.limit_queue(DEFAULT_QUEUE, overall)
+            tasks.append(asyncio.ensure_future(service.store.engine.work(driver, slots=slots, stop=stop)))
         yield
         stop.set()
-        if work is not None:
-            await asyncio.wait([work], timeout=SHUTDOWN_SECONDS)
-            work.cancel()  # what it still drives goes on in another worker
+        if chats is not None:
+            await chats.close()
+        await asyncio.wait(tasks, timeout=SHUTDOWN_SECONDS)
+        for task in tasks:
+            task.cancel()  # what is still driven goes on in another worker
 
     return Starlette(
-        routes=Api(service).routes(),
+        routes=[*Api(service).routes(), *_page(service, chats)],
         middleware=[Middleware(HostGuard, names=names), Middleware(BodyGuard)],
         exception_handlers={HTTPException: _answer_http_error, Exception: _answer_error},
         lifespan=lifespan,
     )
+
+
+def _page(service: Service, chats: Chats | None) -> list[Route]:
+    if service.sessions is None or chats is None:
+        return []
+    api = PageApi(chats, service.store.journal, service.sessions, service.folder, service.environment)
+    return [*make_routes(api, PAGE_OPERATIONS, service.doorkeeper), *page_routes()]
 
 
 def run_server(app: Starlette, *, host: str, port: int, on_start: Callable[[int], None]) -> None:

@@ -137,7 +137,8 @@ class _LimitedBody:
 def _with_headers(send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], *_HEADERS]}
+            given = {name for name, _ in message["headers"]}
+            message = {**message, "headers": [*message["headers"], *(one for one in _HEADERS if one[0] not in given)]}
         await send(message)
 
     return send_with_headers

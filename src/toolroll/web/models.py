@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import models_json_schema
@@ -13,11 +13,9 @@ from toolroll.home.tokens import Scope
 from toolroll.packs.research.prompts import MAX_CONTEXT_CHARACTERS, MAX_IDEA_CHARACTERS
 
 MAX_PAGE: Final = 200
-_JOB_ID: Final = {
-    "name": "job_id",
-    "in": "path",
-    "required": True,
-    "schema": {"type": "string", "pattern": "^job-[0-9a-f]{32}$"},
+_PATH_PARAMETERS: Final = {
+    "job_id": {"type": "string", "pattern": "^job-[0-9a-f]{32}$"},
+    "chat_id": {"type": "string", "pattern": "^[0-9a-zA-Z._-]{1,200}$"},
 }
 
 
@@ -36,6 +34,7 @@ class ExplorationRequest(_Body):
     continue_from: str | None = Field(default=None, min_length=1, max_length=200)
     two_phase: bool = False
     priority: int = Field(default=0, ge=-100, le=100)
+    webhook: str | None = Field(default=None, min_length=1, max_length=2_000)
 
 
 class Answer(_Body):
@@ -66,6 +65,16 @@ class QuestionModel(_Body):
     why: str
 
 
+class DeliveryModel(_Body):
+    """One try to tell the address of a job."""
+
+    id: str
+    event: str
+    at: str
+    status: int | None
+    error: str | None
+
+
 class JobModel(_Body):
     """A job with its steps."""
 
@@ -85,6 +94,10 @@ class JobModel(_Body):
     questions: tuple[QuestionModel, ...]
     runs: tuple[str, ...]
     result: str | None
+    waits_for_limit: str | None
+    schedule: str | None
+    webhook: str | None
+    deliveries: tuple[DeliveryModel, ...]
 
 
 class JobPage(_Body):
@@ -110,6 +123,10 @@ class Health(_Body):
     status: Literal["ok"]
 
 
+Access: TypeAlias = Scope | Literal["page"]
+"""What an operation needs: a scope of a token, or the session of the page, which may do all that tokens may."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One method of one path, as the OpenAPI document describes it."""
@@ -118,7 +135,7 @@ class Operation:
     path: str
     name: str
     summary: str
-    scope: Scope | None
+    scope: Access | None
     status: int = 200
     body: type[BaseModel] | None = None
     answer: type[BaseModel] | None = None
@@ -148,21 +165,20 @@ def make_openapi(operations: Sequence[Operation]) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": schemas["$defs"],
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "page": {"type": "apiKey", "in": "cookie", "name": "toolroll", "description": "The page's session."},
+            },
         },
     }
 
 
 def _describe(one: Operation) -> dict[str, Any]:
     shown: dict[str, Any] = {"operationId": one.name, "summary": one.summary, "responses": _responses(one)}
-    parameters = [
-        {
-            "name": "job_id",
-            "in": "path",
-            "required": True,
-            "schema": {"type": "string", "pattern": "^job-[0-9a-f]{32}$"},
-        }
-        for _ in range(one.path.count("{job_id}"))
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": schema}
+        for name, schema in _PATH_PARAMETERS.items()
+        if f"{{{name}}}" in one.path
     ]
     parameters += [{"name": name, "in": "query", "schema": dict(schema)} for name, schema in (one.query or {}).items()]
     parameters += [
@@ -172,9 +188,12 @@ def _describe(one: Operation) -> dict[str, Any]:
         shown["parameters"] = parameters
     if one.body is not None:
         shown["requestBody"] = {"required": True, "content": {"application/json": {"schema": _ref(one.body)}}}
-    if one.scope is not None:
-        shown["security"] = [{"token": []}]
-        shown["description"] = f"Needs a token with the scope `{one.scope}`."
+    if one.scope == "page":
+        shown["security"] = [{"page": []}]
+        shown["description"] = "For the page: needs its session."
+    elif one.scope is not None:
+        shown["security"] = [{"token": []}, {"page": []}]
+        shown["description"] = f"Needs a token with the scope `{one.scope}`, or the session of the page."
     return shown
 
 

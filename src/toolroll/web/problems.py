@@ -4,7 +4,15 @@ from typing import Final
 
 from starlette.responses import JSONResponse
 
-from toolroll.errors import DecisionRefused, FileMissing, JournalRefused, ToolrollError, UsageError
+from toolroll.errors import (
+    DecisionRefused,
+    FileMissing,
+    JournalRefused,
+    RunMissing,
+    ToolrollError,
+    UrlRefused,
+    UsageError,
+)
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -50,9 +58,9 @@ def problem_response(problem: Problem) -> JSONResponse:
 def problem_of(error: ToolrollError) -> Problem:
     """Return the problem that an error of toolroll is for who asks over HTTP."""
     match error:
-        case UsageError():
+        case UsageError() | UrlRefused():
             status = 400
-        case FileMissing():
+        case FileMissing() | RunMissing():
             status = 404
         case DecisionRefused():
             status = 409

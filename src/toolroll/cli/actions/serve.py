@@ -1,8 +1,11 @@
 """What `toolroll serve` and `toolroll tokens` do."""
 
 import os
+import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
+from typing import Final
 
 from toolroll.apps.explore import ExploreOptions, check_token
 from toolroll.apps.jobs import open_jobs
@@ -11,14 +14,18 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.errors import UsageError
 from toolroll.home.tokens import Scope, TokenBook
+from toolroll.home.webhook_secret import WebhookSecret
 from toolroll.kernel.call.context import utc_now
 from toolroll.lazy import load
 
+LOCAL_ADDRESSES: Final = ("127.0.0.1", "localhost", "::1")
 
-def serve_api(
+
+def serve_page(
     session: Session,
     *,
-    api: bool,  # noqa: ARG001 - the page is to come; until then the option says what is served
+    api: bool,
+    is_opened: bool,
     port: int,
     host: str,
     names: tuple[str, ...],
@@ -28,13 +35,14 @@ def serve_api(
     repo: str | None,
     branch: str | None,
 ) -> int:
-    """Serve until SIGTERM or Ctrl-C; return the exit code."""
+    """Serve the page, or only the API, until SIGTERM or Ctrl-C; return the exit code."""
     if find_spec("uvicorn") is None or find_spec("starlette") is None:
         raise UsageError("The service needs two more packages. Install them: pip install 'toolroll[web]'")
+    _check_address(host, api=api)
     place = ResearchPlace(ideas=None if ideas is None else str(ideas.absolute()), repo=repo, branch=branch)
     check_token(place, os.environ)
     book = TokenBook.from_environment(os.environ)
-    if not book.tokens():
+    if api and not book.tokens():
         notify("! There are no tokens yet, so that nobody can use it. Create one: toolroll tokens create NAME")
     folder = (root or Path.cwd()).resolve()
     options = ExploreOptions(
@@ -43,19 +51,34 @@ def serve_api(
     session.claim_stdout()
     session.set_up_logging()
     make_service, make_app = load("toolroll.web.api:Service"), load("toolroll.web.app:make_app")
+    sessions = None if api else load("toolroll.web.sessions:Sessions")()
     with open_jobs(os.environ) as store:
-        service = make_service(store=store, tokens=book, environment=os.environ, folder=folder, place=options)
+        service = make_service(
+            store=store, tokens=book, environment=os.environ, folder=folder, place=options, sessions=sessions
+        )
         local = load("toolroll.web.guard:LOCAL_NAMES")
         app = make_app(service, names={*local, *names}, slots=concurrency)
 
         def on_start(actual: int) -> None:
+            address = f"http://{host}:{actual}"
+            # Behind the '#' the token stays in the browser: no log and no other page sees it.
+            link = f"{address}/api" if sessions is None else f"{address}/#token={sessions.launch_token}"
             if session.json:
-                session.write_json({"url": f"http://{host}:{actual}"})
+                session.write_json({"url": address if sessions is None else link})
             else:
-                session.show(f"Serving http://{host}:{actual}/api (Ctrl-C ends it).")
+                session.show(f"Serving {link} (Ctrl-C ends it).")
+            if sessions is not None and is_opened:
+                Thread(target=webbrowser.open, args=[link], daemon=True).start()  # some browsers keep it waiting
 
         load("toolroll.web.app:run_server")(app, host=host, port=port, on_start=on_start)
     return DONE
+
+
+def _check_address(host: str, *, api: bool) -> None:
+    if not api and host not in LOCAL_ADDRESSES:
+        raise UsageError(
+            f"The page is for this machine only, and '{host}' can be reached from others. Serve the API there: --api"
+        )
 
 
 def create_token(session: Session, name: str, *, scopes: tuple[Scope, ...]) -> int:
@@ -65,6 +88,17 @@ def create_token(session: Session, name: str, *, scopes: tuple[Scope, ...]) -> i
         session.write_json({"name": name, "scopes": list(scopes), "token": secret})
     else:
         notify("Store it now; it cannot be shown again.")
+        session.write(secret)
+    return DONE
+
+
+def create_webhook_secret(session: Session, *, is_new: bool) -> int:
+    """Create the secret for webhooks, and show it; return the exit code."""
+    secret = WebhookSecret.from_environment(os.environ).create(replace=is_new)
+    if session.json:
+        session.write_json({"secret": secret})
+    else:
+        notify("Give it to the receiver now; it cannot be shown again.")
         session.write(secret)
     return DONE
 

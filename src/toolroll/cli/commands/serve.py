@@ -1,4 +1,4 @@
-"""`toolroll serve`: the HTTP service; `toolroll tokens`: who may use it."""
+"""`toolroll serve`: the page and the HTTP service; `toolroll tokens`: who may use it."""
 
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,8 @@ _scopes: Final = ("read", "run", "approve", "all")
 
 
 @click.command()
-@click.option("--api", is_flag=True, required=True, help="Serve the HTTP API for jobs.")
+@click.option("--api", is_flag=True, help="Serve only the HTTP API for jobs, for programs with a token.")
+@click.option("--open/--no-open", "is_opened", default=True, help="Open the page in the browser (default: yes).")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8_420, metavar="N", help="The port (default: 8420).")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address (default: 127.0.0.1, this machine).")
 @click.option("--name", "names", multiple=True, metavar="HOST", help="A host name that requests may use.")
@@ -27,23 +28,26 @@ _scopes: Final = ("read", "run", "approve", "all")
     "--root",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
-    help="The folder that explorations are begun in (default: the current folder).",
+    help="The folder that chats and explorations begin in (default: the current folder).",
 )
 @research_options
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.serve:serve_api")
+@body("toolroll.cli.actions.serve:serve_page")
 def serve() -> None:
-    """Serve the HTTP API: queue explorations, follow jobs and answer them. /api/openapi.json describes it.
+    """Serve a page for this machine: chats, approvals, runs and explorations. With --api, only the HTTP API.
 
-    Requests need a token: 'toolroll tokens create NAME'. The service speaks HTTP and is for this machine; for others,
-    put a proxy with TLS in front, and give its host name with --name. With --concurrency 0 it does no jobs itself, and
-    'toolroll worker' does them.
+    The link that it prints lets in whoever has it, until the command ends. It answers on this machine only.
+
+    The API is part of the page, too; /api/openapi.json describes it. Programs need a token: 'toolroll tokens create
+    NAME'. For other machines, serve --api alone, put a proxy with TLS in front, and give its host name with --name.
+    With --concurrency 0 it does no jobs itself, and 'toolroll worker' does them.
 
     \b
     Examples:
-      toolroll serve --api
-      toolroll serve --api --port 9000 --concurrency 0 --ideas ~/research/ideas
+      toolroll serve
+      toolroll serve --no-open --port 9000 --root ~/project
+      toolroll serve --api --concurrency 0 --ideas ~/research/ideas
     """
 
 
@@ -78,6 +82,23 @@ def create() -> None:
     Examples:
       toolroll tokens create laptop
       toolroll tokens create reviewer --scope read --scope approve --scope all
+    """
+
+
+@tokens.command("webhook-secret", short_help="Create the secret that webhooks are signed with.")
+@click.option("--new", "is_new", is_flag=True, help="Replace the secret that there is.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.serve:create_webhook_secret")
+def webhook_secret() -> None:
+    """Create the secret that webhooks are signed with, and show it once: the receiver checks signatures with it.
+
+    TOOLROLL_WEBHOOK_SECRET is used instead where it is set.
+
+    \b
+    Examples:
+      toolroll tokens webhook-secret
+      toolroll tokens webhook-secret --new
     """
 
 

@@ -1,0 +1,129 @@
+// A question: what would happen, exactly as the answer is bound to it, and every way to answer.
+import { html, useEffect, useRef, useState } from "./vendor/ui.js";
+import { post } from "./api.js";
+import { Diff, isLong } from "./diff.js";
+import { Icon } from "./icons.js";
+import { callTitle } from "./format.js";
+
+const WIDE = "(min-width: 1100px)";
+const isTyping = (element) => element && /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName);
+const taken = (files, value) => files.map((file) => (file.hunks.length ? file.hunks.map(() => value) : [value]));
+
+function questionTitle(question) {
+  const [verb] = callTitle(question.tool, "{}");
+  const paths = question.paths.slice(0, 3).join(", ") + (question.paths.length > 3 ? ", …" : "");
+  return paths ? `${verb} ${paths}?` : `Run ${question.tool}?`;
+}
+
+export function Approval({ chatId, question, isFirst, onAnswered, onError }) {
+  const [mode, setMode] = useState("look"); // look, hunks, edit, reject
+  const [isSplit, setSplit] = useState(matchMedia(WIDE).matches);
+  const [choice, setChoice] = useState(() => (question.files ? taken(question.files, true) : null));
+  const [text, setText] = useState(question.editable || "");
+  const [edited, setEdited] = useState(null);
+  const [reason, setReason] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [isSeen, setSeen] = useState(!question.files || !isLong(question.files));
+  const box = useRef(null);
+  const canEdit = question.editable !== null && question.files && question.files.length === 1 && question.can_choose;
+
+  useEffect(() => {
+    if (isFirst && box.current && !isTyping(document.activeElement)) box.current.focus();
+  }, [question.digest]);
+
+  const answer = async (more) => {
+    setBusy(true);
+    try {
+      const one = { call_id: question.call_id, digest: question.digest, ...more };
+      await post(`/api/chats/${chatId}/answers`, { answers: [one] });
+      onAnswered();
+    } catch (problem) {
+      onError(problem);
+      onAnswered();
+    } finally {
+      setBusy(false);
+    }
+  };
+  const approve = (more = {}) => answer({ decision: "approve", ...more });
+  const preview = async () => {
+    try {
+      setEdited(await post(`/api/chats/${chatId}/preview`, { call_id: question.call_id, edited: text }));
+    } catch (problem) {
+      onError(problem);
+    }
+  };
+  const count = choice ? choice.flat().filter(Boolean).length : 0;
+  const all = choice ? choice.flat().length : 0;
+
+  const onKey = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isBusy) return;
+    const acts = {
+      y: () => isSeen && mode === "look" && approve(),
+      n: () => setMode("reject"),
+      h: () => question.can_choose && all > 1 && setMode("hunks"),
+      e: () => canEdit && setMode("edit"),
+      Escape: () => setMode("look"),
+    };
+    if (acts[event.key]) {
+      event.preventDefault();
+      acts[event.key]();
+    }
+  };
+
+  let body;
+  if (mode === "edit" && !edited) {
+    body = html`<label class="field"><span>The text of <code>${question.files[0].name}</code> after the change</span>
+      <textarea class="code" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)}></textarea></label>`;
+  } else if (mode === "edit") {
+    body = html`<p class="small">This is what would be written now.</p>
+      ${edited.files.length ? html`<${Diff} files=${edited.files} isSplit=${isSplit} />` : html`<p>Nothing would change.</p>`}`;
+  } else if (question.files) {
+    const choose = (place, number, take) =>
+      setChoice(choice.map((hunks, one) => (one === place ? hunks.map((old, two) => (two === number ? take : old)) : hunks)));
+    body = html`<${Diff} files=${question.files} isSplit=${isSplit} choice=${mode === "hunks" ? choice : null}
+      onChoose=${choose} onAllShown=${() => setSeen(true)} />`;
+  } else {
+    body = html`<pre class="box" tabindex="0">${question.preview}</pre>`;
+  }
+
+  return html`<section class="ask" ref=${box} tabindex="-1" onKeyDown=${onKey} aria-label=${questionTitle(question)}>
+    <header>
+      <div class="row"><h2 class="grow">${questionTitle(question)}</h2>
+        ${question.files && html`<button class="btn small" onClick=${() => setSplit(!isSplit)}>
+          ${isSplit ? "One column" : "Side by side"}</button>`}</div>
+      ${question.why && html`<p>${question.why}</p>`}
+      ${question.notes.map((note) => html`<p class="small">${note}</p>`)}
+    </header>
+    <div class="body">${body}</div>
+    <footer>
+      ${mode === "look" && html`
+        <button class="btn primary" disabled=${isBusy || !isSeen} onClick=${() => approve()}><${Icon} name="check" />Approve <kbd>y</kbd></button>
+        <button class="btn" disabled=${isBusy} onClick=${() => setMode("reject")}>Reject <kbd>n</kbd></button>
+        ${canEdit && html`<button class="btn" onClick=${() => setMode("edit")}>Edit <kbd>e</kbd></button>`}
+        ${question.can_choose && all > 1 && html`<button class="btn" onClick=${() => setMode("hunks")}>Choose parts <kbd>h</kbd></button>`}
+        ${question.always && html`<button class="btn" disabled=${isBusy || !isSeen} onClick=${() => approve({ always: question.always })}
+          title="From now on without asking, in this folder">Always for ${question.always}</button>`}
+        ${!isSeen && html`<span class="small">Show all lines before you approve.</span>`}`}
+      ${mode === "hunks" && html`
+        <button class="btn primary" disabled=${isBusy || !count || !isSeen} onClick=${() => approve({ hunks: choice })}>
+          Approve ${count} of ${all}</button>
+        <button class="btn" onClick=${() => setMode("look")}>Back</button>`}
+      ${mode === "edit" && !edited && html`
+        <button class="btn primary" onClick=${preview}>Preview</button>
+        <button class="btn" onClick=${() => setMode("look")}>Back</button>`}
+      ${mode === "edit" && edited && html`
+        <button class="btn primary" disabled=${isBusy} onClick=${() => approve({ edited: text })}>Approve my text</button>
+        <button class="btn" onClick=${() => setEdited(null)}>Edit again</button>`}
+      ${mode === "reject" && html`
+        <label class="grow"><span class="sr">Why not? The model reads it.</span>
+          <input type="text" placeholder="Why not? The model reads it (you can leave it empty)." value=${reason} ref=${(one) => one && one.focus()}
+            onInput=${(event) => setReason(event.target.value)}
+            onKeyDown=${(event) => {
+              if (event.key === "Enter") answer({ decision: "reject", reason: reason || null });
+              if (event.key === "Escape") setMode("look");
+            }} /></label>
+        <button class="btn danger" disabled=${isBusy} onClick=${() => answer({ decision: "reject", reason: reason || null })}>Reject</button>
+        <button class="btn" onClick=${() => setMode("look")}>Back</button>`}
+    </footer>
+  </section>`;
+}
