@@ -57,6 +57,10 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "Tea --mode nothing --model {research}", "usage"),
         End(2, "Tea --update --continue-from x", "usage"),
         End(2, "Tea --ideas x --repo a/b", "usage"),
+        End(2, "Tea --queue --at yesterday --model {research}", "usage"),
+        End(2, "Tea --every 5x --model {research}", "usage"),
+        End(2, "Tea --webhook https://example.com/ --model {research}", "usage"),
+        End(1, "Tea --queue --webhook https://10.0.0.1/ --model {research}", "url_refused"),
         End(4, "Half --model {half}", has="no_ideas"),
         End(1, "Other --model {research}", "journal", has="broken_log"),
     ),
@@ -196,6 +200,14 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "{done_job}", "usage", has="done_job"),
         End(2, "", "usage"),
     ),
+    ("jobs", "notify"): (
+        End(0, "{told_job}", has="told_job"),
+        End(1, "{told_job}", "webhook_failed", has="told_job", first="config set webhooks.hosts localhost"),
+        End(1, NO_RUN, "journal"),
+        End(2, "{done_job}", "usage", has="done_job"),
+        End(2, "{job}", "usage", has="job"),
+        End(2, "", "usage"),
+    ),
     ("jobs", "approve"): (
         End(0, "{waiting_job}", has="waiting_job"),
         End(1, "{waiting_job} edit_9", "decision_refused", has="waiting_job"),
@@ -210,17 +222,41 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "{done_job}", "usage", has="done_job"),
         End(2, "", "usage"),
     ),
+    ("jobs", "schedules", "list"): (
+        End(0, has="schedule"),
+        End(2, "more", "usage"),
+        End(1, "", "journal", has="broken_log"),
+    ),
+    ("jobs", "schedules", "remove"): (
+        End(0, "{schedule}", has="schedule"),
+        End(1, NO_RUN, "journal"),
+        End(2, "", "usage"),
+    ),
     ("worker",): (
         End(0, "--drain", has="job"),
         End(2, "--concurrency 0", "usage"),
         End(1, "--drain", "journal", has="broken_queue"),
     ),
-    ("serve",): (End(2, "", "usage"), End(2, "--api --port x", "usage"), End(2, "--api --branch x", "usage")),
+    ("serve",): (
+        End(2, "--host 0.0.0.0", "usage"),
+        End(2, "--api --port x", "usage"),
+        End(2, "--api --branch x", "usage"),
+    ),
+    ("mcp", "serve"): (
+        End(2, "--yes --read-only", "usage"),
+        End(2, "--pack nothing", "usage"),
+        End(1, "--from nowhere.py", "file_not_found"),
+    ),
     ("tokens", "create"): (
         End(0, "laptop", first="tokens revoke laptop"),
         End(2, "a/b", "usage"),
         End(2, "laptop --scope nothing", "usage"),
         End(1, "laptop", "invalid_json", has="broken_tokens"),
+    ),
+    ("tokens", "webhook-secret"): (
+        End(0, "--new"),
+        End(2, "", "usage", first="tokens webhook-secret"),
+        End(2, "more", "usage"),
     ),
     ("tokens", "list"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_tokens")),
     ("tokens", "revoke"): (
@@ -413,14 +449,15 @@ ENDS: dict[Words, tuple[End, ...]] = {
 
 
 IN_LINES = {("code",), ("run",), ("explore", "run"), ("write", "write"), ("runs", "resume"), ("runs", "fork")}
-ONLY_SHOWN = {("write", "analyze"), ("explore", "run")}
+ONLY_SHOWN = {("write", "analyze"), ("explore", "run"), ("mcp", "serve")}
 """Where nobody can be asked it does what needs no consent, and has done what it was asked for."""
 WITH_ANSWER: set[Words] = {("write", "stats")}
 """Where what could be found is told beside the error."""
-AT_A_TERMINAL: set[Words] = {("write", "profile", "edit"), ("serve",)}
+AT_A_TERMINAL: set[Words] = {("write", "profile", "edit"), ("serve",), ("mcp", "serve")}
 """Or until somebody ends it."""
 CANNOT_FAIL: set[Words] = {
     ("serve",),
+    ("tokens", "webhook-secret"),
     ("write", "profile", "list"),
     ("write", "completion"),
     ("config", "path"),

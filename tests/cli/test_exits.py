@@ -153,7 +153,7 @@ Index.cancel, command._tenths = cancel, lambda: tell
 @pytest.mark.parametrize(
     ("line", "before"),
     [
-        ("runs list", WHILE_READING.format(module="runs.listing", name="read_summaries")),
+        ("runs list", WHILE_READING.format(module="runs.listing", name="read_conversations")),
         ("runs replay {run}", AT_ONCE.format(name="runs")),
         ("runs delete {run} --yes", AT_ONCE.format(name="runs")),
         ("runs export {run} --output x.html", AT_ONCE.format(name="read")),

@@ -111,7 +111,7 @@ class RunDriver(Driver[RunResult[Any]]):
 
     def wants_more(self, result: RunResult[Any], *, stdin_is_taken: bool = False) -> bool:
         """Ask the person, if there is one, whether to continue a run that a limit has stopped."""
-        if self.session.json or result.stop_reason != "condition":
+        if self.session.json or self.session.prints or result.stop_reason != "condition":
             return False
         count = len(result.steps)
         steps = "1 step" if count == 1 else f"{count} steps"

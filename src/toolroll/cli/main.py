@@ -45,6 +45,7 @@ _COMMANDS: Final = {
     "worker": LazyCommand(place="toolroll.cli.commands.jobs:worker", summary="Do the queued work."),
     "serve": LazyCommand(place="toolroll.cli.commands.serve:serve", summary="Serve the HTTP API for jobs."),
     "tokens": LazyCommand(place="toolroll.cli.commands.serve:tokens", summary="Manage the tokens of the HTTP service."),
+    "mcp": LazyCommand(place="toolroll.cli.commands.mcp:mcp", summary="Serve tools to other programs over MCP."),
     "outputs": LazyCommand(
         place="toolroll.cli.commands.outputs:outputs", summary="List, read and search the outputs of tools."
     ),

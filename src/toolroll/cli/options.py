@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import click
 
@@ -109,7 +109,7 @@ class NumbersCommand(click.Command):
 class DefaultGroup(click.Group):
     """A group with a command that may be left out: words that name no other command belong to it."""
 
-    default: Final = "run"
+    default: ClassVar[str] = "run"
     _help: Final = ("-h", "--help")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

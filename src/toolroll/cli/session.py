@@ -46,14 +46,16 @@ class Session:
     """How this command answers: as JSON or as text, with tracebacks or without.
 
     `plain` is for screen readers and dumb terminals: no colours, nothing that moves, one line a thing. In a chat
-    (`is_chat`) no command to resume a run is suggested: the person writes the next message. `error_label` stands before
-    errors, and `interrupted_message` is shown after Ctrl-C: a command may speak another language.
+    (`is_chat`) no command to resume a run is suggested: the person writes the next message. With `prints`, the answer
+    alone is shown, and nobody is asked. `error_label` stands before errors, and `interrupted_message` is shown after
+    Ctrl-C: a command may speak another language.
     """
 
     json: bool = False
     debug: bool = False
     plain: bool = field(default_factory=is_dumb_terminal)
     is_chat: bool = False
+    prints: bool = False
     error_label: str = "Error"
     interrupted_message: str = "Interrupted."
     _out: TextIO | None = field(default=None, repr=False)

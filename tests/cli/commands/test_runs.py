@@ -223,7 +223,7 @@ def test_S4_runs_are_listed_and_shown(place: Place) -> None:
     run_id = place.latest()["run_id"]
     [line] = place.call("runs", "list").stdout.splitlines()
     assert line.startswith(run_id[:12])
-    assert line.endswith("answer             2 steps  Go.")
+    assert "answer             2 steps  Go.  (run, scripted:script.json, cost unknown, " in line
     shown = place.call("runs", "show", run_id[:6]).stdout.splitlines()
     kinds = [line.split()[1] for line in shown]
     assert kinds[:3] == ["run_began", "said", "answered"]

@@ -6,8 +6,9 @@ from typing import cast
 import pytest
 
 from toolroll.cli.render.rows import Row
-from toolroll.cli.terminal.hunks import HunkChoice, choose_hunks, find_choice
+from toolroll.cli.terminal.hunks import choose_hunks
 from toolroll.cli.terminal.terminal import Terminal
+from toolroll.kernel.approval.hunk_choice import HunkChoice, find_choice
 from toolroll.kernel.approval.request import Approve, Preview
 from toolroll.kernel.diff.hunks import parse_diffs
 

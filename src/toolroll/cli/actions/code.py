@@ -1,8 +1,9 @@
 """What `toolroll code` does: it starts the coding agent in a project, for one prompt or for a chat."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from toolroll.agent.result import RunResult
 from toolroll.apps.code import build_code_agent
@@ -11,56 +12,121 @@ from toolroll.apps.project import Project, show_instructions_note
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.cli.driver import RunDriver, read_prompt
-from toolroll.cli.session import Session
+from toolroll.cli.piped_input import PipedInput, read_piped
+from toolroll.cli.session import DONE, Session
 from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
 from toolroll.errors import UsageError
+from toolroll.journal.conversations import ConversationSummary
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.lazy import load
 
+STDIN: Final = "-"
+CHOOSE: Final = "?"
+"""Given as an ID where the person chooses from a list."""
 
-def run_code(
-    session: Session,
-    prompt: str | None,
-    *,
-    root: Path | None,
-    model: str | None,
-    max_steps: int | None,
-    yes: bool,
-    read_only: bool,
-    queue: bool,
-) -> int:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeOptions:
+    """What was asked for on the command line."""
+
+    root: Path | None
+    model: str | None
+    max_steps: int | None
+    yes: bool
+    read_only: bool
+    queue: bool
+    webhook: str | None
+    continued: bool
+    resumed: str | None
+    prints: bool
+
+    def check(self, prompt: str | None) -> None:
+        """Refuse with UsageError what makes no sense together."""
+        if self.yes and self.read_only:
+            raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
+        if self.continued and self.resumed is not None:
+            raise UsageError("--continue and --resume exclude each other: name one chat.")
+        if self.webhook is not None and not self.queue:
+            raise UsageError("--webhook is for queued tasks. Add --queue.")
+        is_new = not self.continued and self.resumed is None
+        if self.queue and (prompt is None or self.yes or self.prints or not is_new):
+            raise UsageError(
+                "--queue needs a PROMPT, and no --yes, --print, --continue or --resume: what the job asks is answered "
+                "with 'toolroll jobs'."
+            )
+
+
+def run_code(session: Session, prompt: str | None, **options: Any) -> int:
     """Do what the prompt asks, or chat without one; return the exit code."""
-    if queue and (prompt is None or yes):
-        raise UsageError("--queue needs a PROMPT, and no --yes: what the job asks is answered with 'toolroll jobs'.")
+    asked = CodeOptions(**options)
+    asked.check(prompt)
+    if asked.prints and prompt is None:
+        prompt = STDIN
     if prompt is None:
         load("toolroll.cli.chat.input:check_terminal")(session, what="PROMPT", more=" ('-' reads it from stdin)")
-    surface = terminal_surface(stdin_is_taken=prompt == "-")
-    flags = {"model": model, "code.max_steps": max_steps}
-    with Project.open((root or Path.cwd()).resolve(), os.environ, flags=flags) as project:
-        settings = project.settings
-        show_setting_notes(settings, surface)
-        name = choose_model(settings)
-        if yes and read_only:
-            raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
+    earlier = _find_earlier(asked)
+    if asked.resumed is not None and earlier is None:
+        return DONE
+    piped = None if prompt in (None, STDIN) else read_piped()
+    surface = terminal_surface(stdin_is_taken=prompt == STDIN or piped is not None, asks=not asked.prints)
+    root = asked.root or (Path(earlier.folder) if earlier is not None else Path.cwd())
+    with Project.open(root.resolve(), os.environ, flags=_flags(asked, earlier)) as project:
+        show_setting_notes(project.settings, surface)
+        spec = _make_spec(asked, project, earlier)
         session.claim_stdout()
         session.set_up_logging()
+        session.prints = asked.prints
         show_instructions_note(project, surface)
-        spec = AgentSpec.from_options(
-            model=name,
-            max_steps=max_steps or settings.code.max_steps or DEFAULT_STEPS,
-            root=str(project.root),
-            read_only=read_only,
-            kind="code",
-            yes=yes,
-        )
         code: int
-        if queue:
-            code = load("toolroll.cli.actions.queue:queue_code")(session, spec, read_prompt(prompt or ""))
-            return code
-        if prompt is None:
-            code = load("toolroll.cli.chat.code:chat_about_code")(session, spec, project, surface)
-            return code
-        return _answer(session, spec, read_prompt(prompt), project, surface, stdin_is_taken=prompt == "-")
+        if asked.queue:
+            code = _queue(session, spec, prompt or "", piped, webhook=asked.webhook)
+        elif prompt is None:
+            code = load("toolroll.cli.chat.code:chat_about_code")(session, spec, project, surface, earlier=earlier)
+        elif piped is None and earlier is None:
+            code = _answer(session, spec, read_prompt(prompt), project, surface, stdin_is_taken=prompt == STDIN)
+        else:
+            answer = load("toolroll.cli.chat.code:answer_once")
+            code = answer(session, spec, read_prompt(prompt), project, surface, earlier=earlier, piped=piped)
+        return code
+
+
+def _find_earlier(asked: CodeOptions) -> ConversationSummary | None:
+    """Return the chat that is continued; None for a new one, and where the person chose none from the list."""
+    found: ConversationSummary | None = None
+    if asked.continued:
+        found = load("toolroll.cli.chat.reopen:find_last")((asked.root or Path.cwd()).resolve())
+    elif asked.resumed is not None and asked.resumed != CHOOSE:
+        found = load("toolroll.cli.chat.reopen:find_by_id")(asked.resumed)
+    elif asked.resumed is not None:
+        found = load("toolroll.cli.chat.reopen:choose_conversation")(asked.root and asked.root.resolve())
+    if found is not None and asked.root is not None and str(asked.root.resolve()) != found.folder:
+        raise UsageError(f"That chat is about '{found.folder}'. Leave out --root to go on there.")
+    return found
+
+
+def _flags(asked: CodeOptions, earlier: ConversationSummary | None) -> dict[str, object]:
+    """Return the settings that options give; a chat goes on with its model unless another one is named."""
+    recorded = None if earlier is None else earlier.last.settings.get("model")
+    return {"model": asked.model or recorded, "code.max_steps": asked.max_steps}
+
+
+def _make_spec(asked: CodeOptions, project: Project, earlier: ConversationSummary | None) -> AgentSpec:
+    was_read_only = earlier is not None and earlier.last.settings.get("read_only") is True
+    return AgentSpec.from_options(
+        model=choose_model(project.settings),
+        max_steps=asked.max_steps or project.settings.code.max_steps or DEFAULT_STEPS,
+        root=str(project.root),
+        read_only=asked.read_only or (was_read_only and not asked.yes),
+        kind="code",
+        yes=asked.yes,
+    )
+
+
+def _queue(session: Session, spec: AgentSpec, prompt: str, piped: PipedInput | None, *, webhook: str | None) -> int:
+    if piped is not None:
+        raise UsageError("--queue takes no piped input. Put it into a file, and name the file in the prompt.")
+    code: int = load("toolroll.cli.actions.queue:queue_code")(session, spec, read_prompt(prompt), webhook)
+    return code
 
 
 def _answer(

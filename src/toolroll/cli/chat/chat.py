@@ -12,17 +12,20 @@ import click
 
 from toolroll.agent.result import RunResult
 from toolroll.apps.run_log import open_journal
+from toolroll.cli.actions.runs.listing import ID_CHARACTERS
 from toolroll.cli.chat.commands import Commands
 from toolroll.cli.chat.conversation import ChatAgent, ChatInfo
 from toolroll.cli.chat.history import MessageHistory
 from toolroll.cli.chat.input import LineInput, open_input
 from toolroll.cli.chat.mentions import OutgoingMessage, attach_files, describe_attachments
 from toolroll.cli.chat.parse import UnknownCommand, parse_command, remove_escapes
+from toolroll.cli.chat.reopen import show_last_words
 from toolroll.cli.chat.suggestions import FileNames, Suggester
 from toolroll.cli.driver import Interrupts, RunDriver
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session
 from toolroll.cli.termination import is_ending
 from toolroll.errors import ModelError, ToolrollError
+from toolroll.journal.conversations import ConversationSummary
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.catalog import ALIASES
 from toolroll.safe.text import one_line, terminal_safe
@@ -36,23 +39,32 @@ MIN_COLUMNS: Final = 20
 OpenAgent: TypeAlias = Callable[[SqliteJournal], AbstractAsyncContextManager[ChatAgent]]
 
 
-def run_chat(session: Session, open_agent: OpenAgent) -> int:
-    """Chat until the person leaves; return the exit code. `open_agent` gives the application that answers."""
+def run_chat(session: Session, open_agent: OpenAgent, earlier: ConversationSummary | None = None) -> int:
+    """Chat until the person leaves; return the exit code.
+
+    `open_agent` gives the application that answers; it knows the `earlier` conversation, if that is continued.
+    """
     session.is_chat = True
-    return asyncio.run(_run(session, open_agent))
+    return asyncio.run(_run(session, open_agent, earlier))
 
 
-async def _run(session: Session, open_agent: OpenAgent) -> int:
+async def _run(session: Session, open_agent: OpenAgent, earlier: ConversationSummary | None) -> int:
     with closing(open_journal(os.environ)) as journal:
         async with open_agent(journal) as agent:
-            return await Chat(session, agent, journal).run()
+            return await Chat(session, agent, journal, earlier).run()
 
 
 class Chat:
     """One chat."""
 
-    def __init__(self, session: Session, agent: ChatAgent, journal: SqliteJournal) -> None:
-        self._session, self._agent = session, agent
+    def __init__(
+        self,
+        session: Session,
+        agent: ChatAgent,
+        journal: SqliteJournal,
+        earlier: ConversationSummary | None = None,
+    ) -> None:
+        self._session, self._agent, self._earlier = session, agent, earlier
         self._commands = Commands(session, agent, journal, self._send)
         self._input = self._open_input()
         self._interrupts = Interrupts()
@@ -60,11 +72,20 @@ class Chat:
     async def run(self) -> int:
         """Read message after message; return the exit code."""
         _say(_format_greeting(self._agent.info))
+        if self._earlier is not None:
+            show_last_words(self._session, self._agent.info.conversation.messages, self._earlier)
         with self._interrupts.listen():
             while (text := await self._input.read(PROMPT)) is not None:
                 if not await self._handle(text):
                     break
+        self._say_how_to_return()
         return DONE
+
+    def _say_how_to_return(self) -> None:
+        info = self._agent.info
+        if info.reopen is not None and info.conversation.chat_id:
+            command, chat_id = f"  toolroll {info.name}", info.conversation.chat_id[:ID_CHARACTERS]
+            _say(f"· Come back with:\n{command} --continue\n{command} --resume {chat_id}")
 
     def _open_input(self) -> LineInput:
         info = self._agent.info

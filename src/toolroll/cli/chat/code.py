@@ -18,25 +18,66 @@ from toolroll.cli.chat.chat import run_chat
 from toolroll.cli.chat.conversation import ChatInfo, Conversation
 from toolroll.cli.chat.mentions import OutgoingMessage
 from toolroll.cli.driver import RunDriver
+from toolroll.cli.piped_input import PipedInput
 from toolroll.cli.session import Session
+from toolroll.journal.conversations import ConversationSummary
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.packs.catalog import CatalogEntry
 
 GREETING: Final = "Ask about this project, or say what to change. @file attaches a file; /help lists commands."
 
 
-def chat_about_code(session: Session, spec: AgentSpec, project: Project, surface: Surface) -> int:
-    """Chat about a project until the person leaves; return the exit code."""
+def chat_about_code(
+    session: Session,
+    spec: AgentSpec,
+    project: Project,
+    surface: Surface,
+    *,
+    earlier: ConversationSummary | None = None,
+) -> int:
+    """Chat about a project until the person leaves, from the beginning or after `earlier`; return the exit code."""
 
     @asynccontextmanager
     async def open_agent(journal: SqliteJournal) -> AsyncIterator[CodeChat]:
         chat = CodeChat(spec, project, surface, journal)
         try:
+            if earlier is not None:
+                await chat.reopen(earlier)
             yield chat
         finally:
             await chat.aclose()
 
-    return run_chat(session, open_agent)
+    return run_chat(session, open_agent, earlier)
+
+
+def answer_once(
+    session: Session,
+    spec: AgentSpec,
+    text: str,
+    project: Project,
+    surface: Surface,
+    *,
+    earlier: ConversationSummary | None,
+    piped: PipedInput | None,
+) -> int:
+    """Answer one prompt, after an `earlier` conversation or with what was `piped` in; return the exit code."""
+    driver = RunDriver(session)
+
+    async def work(journal: SqliteJournal) -> RunResult[object]:
+        chat = CodeChat(spec, project, surface, journal)
+        try:
+            if earlier is not None:
+                await chat.reopen(earlier)
+            if piped is not None:
+                surface.note(f"Attached: {piped.description}.")
+            result = await chat.say(OutgoingMessage(text=text, piped=piped), driver)
+            while driver.wants_more(result, stdin_is_taken=piped is not None):
+                result = await chat.go_on(driver)
+            return result
+        finally:
+            await chat.aclose()
+
+    return driver.run(work)
 
 
 class CodeChat:
@@ -60,6 +101,7 @@ class CodeChat:
             workspace=self._project.workspace,
             conversation=self._conversation,
             greeting=GREETING,
+            reopen=self.reopen,
             is_unasked=self._spec.yes,
         )
 
@@ -80,6 +122,12 @@ class CodeChat:
         model = connect_model(spec.model, self._surface.environment)
         await close_models([self._model])
         self._spec, self._model = spec, model
+
+    async def reopen(self, found: ConversationSummary) -> None:
+        """Go on with an earlier conversation in the place of this one."""
+        conversation = Conversation()
+        conversation.reopen(found, await self._journal.read(found.last.run_id))
+        self._conversation = conversation
 
     def forget(self) -> None:
         """Start a new conversation."""

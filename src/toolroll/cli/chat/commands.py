@@ -3,13 +3,16 @@
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
 from toolroll.cli.actions.list_tools import format_tools
+from toolroll.cli.actions.runs.listing import ID_CHARACTERS
 from toolroll.cli.chat.export import export_chat
 from toolroll.cli.chat.parse import split_words
+from toolroll.cli.chat.reopen import choose_conversation, find_by_id, show_last_words
 from toolroll.cli.commands.changes import redo, undo
 from toolroll.cli.commands.policy import list_rules, policy
 from toolroll.cli.render.context import show_context
@@ -32,6 +35,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "tools": "the tools it has, and what they may do",
     "policy": 'what runs unasked here; with forget NUMBER, take back an "always"',
     "export": "write this chat to FILE (.md, .html or .jsonl); --force overwrites one",
+    "resume": "go on with an earlier chat in this folder: from a list, or ID",
     "new": "begin anew, with TEXT if there is one",
     "exit": "leave (or Ctrl-D)",
 }
@@ -69,14 +73,16 @@ class Commands:
             "tools": self._tools,
             "policy": self._policy,
             "export": self._export,
+            "resume": self._resume,
             "new": self._new,
         }
 
     @property
     def known(self) -> dict[str, str]:
         """Return the commands that there are here."""
-        is_project = self._agent.info.workspace is not None
-        return {name: about for name, about in COMMANDS.items() if is_project or name not in IN_A_PROJECT}
+        info = self._agent.info
+        missing = {*(() if info.workspace else IN_A_PROJECT), *(() if info.reopen else ("resume",))}
+        return {name: about for name, about in COMMANDS.items() if name not in missing}
 
     async def do(self, name: str, rest: str) -> None:
         """Do what is meant by one of them; what goes wrong is raised."""
@@ -141,6 +147,28 @@ class Commands:
     async def _export(self, rest: str) -> None:
         written = await export_chat(self._agent.info, rest, self._journal)
         self._session.write(f"Written to {written}.")
+
+    async def _resume(self, rest: str) -> None:
+        info = self._agent.info
+        assert info.reopen is not None  # else the command is not known
+        assert info.workspace is not None
+        root = Path(info.workspace.root)
+        try:
+            found = find_by_id(rest) if rest else choose_conversation(root)
+        except KeyboardInterrupt:
+            if is_ending():
+                raise
+            click.echo("", err=True)
+            return
+        if found is None:
+            return
+        if found.folder != str(root):
+            raise UsageError(
+                f"That chat is about another folder. Leave, and resume it there: cd '{found.folder}' && "
+                f"toolroll code --resume {found.chat_id[:ID_CHARACTERS]}"
+            )
+        await info.reopen(found)
+        show_last_words(self._session, self._agent.info.conversation.messages, found)
 
     async def _new(self, rest: str) -> None:
         self._agent.forget()

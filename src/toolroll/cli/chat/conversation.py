@@ -1,15 +1,18 @@
 """What a chat needs of an application, and the conversation that goes from one run to the next."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event, RunStarted
 from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.result import RunResult
 from toolroll.cli.chat.mentions import OutgoingMessage
+from toolroll.cli.chat.reopen import read_messages, read_state
 from toolroll.cli.driver import RunDriver
+from toolroll.journal.conversations import CHAT, ConversationSummary
+from toolroll.journal.journal import Recording
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.call.events import StateChanged
 from toolroll.kernel.data.labels import ALL_LABELS, NO_LABELS, Labels
@@ -20,9 +23,6 @@ from toolroll.packs.code.seen_files import SeenFiles
 if TYPE_CHECKING:
     from toolroll.packs.catalog import CatalogEntry
     from toolroll.workspace.workspace import Workspace
-
-CHAT: Final = "chat"
-"""The setting by which the runs of one chat are known: the id of the first of them."""
 
 
 class ChatAgent(Protocol):
@@ -60,6 +60,8 @@ class ChatInfo:
     conversation: "Conversation"
     workspace: "Workspace | None" = None
     greeting: str = "Write what you want."
+    reopen: "Callable[[ConversationSummary], Awaitable[None]] | None" = None
+    """Goes on with an earlier conversation in the place of this one, where the application can."""
     is_unasked: bool = False
     """Whether every change is made without asking: the person gave their word with `--yes`."""
 
@@ -79,14 +81,23 @@ class Conversation:
         self.messages, self.run_ids, self._labels = tuple(messages), list(run_ids), labels
         self.chat_id = next(iter(run_ids), "")
 
+    def reopen(self, found: ConversationSummary, recording: Recording) -> None:
+        """Begin with an earlier conversation, whose last run is `recording`.
+
+        What it has read is not known in detail any more: it counts as private, and as words of strangers.
+        """
+        self.messages, self._seen, self._labels = read_messages(recording), read_state(recording, SEEN), ALL_LABELS
+        self.chat_id, self.run_ids = found.chat_id, [run.run_id for run in found.runs]
+
     async def say(self, agent: Agent[None], message: OutgoingMessage, driver: RunDriver) -> RunResult[object]:
         """Answer a message. What is complete stays in the conversation, however the run ends."""
         run_id = random_id()
         chat_id = self.chat_id or run_id
+        text = message.write(run_id)
         run: LiveRun[None] = agent.start(
-            message.text,
+            text,
             messages=self.messages,
-            listener=_StartListener(driver.listener, lambda: self._restore(run, message)),
+            listener=_StartListener(driver.listener, lambda: self._restore(run, message, text)),
             stream=True,
             run_id=run_id,
             record={CHAT: chat_id},
@@ -107,7 +118,7 @@ class Conversation:
         finally:
             self._keep(run)
 
-    def _restore(self, live: LiveRun[None], message: OutgoingMessage) -> None:
+    def _restore(self, live: LiveRun[None], message: OutgoingMessage, text: str) -> None:
         """Give a run what the model has seen of which file in the runs before, and what the message attaches."""
         run = live.run
         assert run is not None  # a new run has it from the beginning
@@ -116,9 +127,9 @@ class Conversation:
         for file in message.files:
             if file.hash:
                 SeenFiles(run).add(file.path, file.hash, file.lines, file.seen)
-        run.add_labels(self._labels | ALL_LABELS if message.files else self._labels)
-        if message.files and run.outflow is not None:
-            run.outflow.private.add(message.text)
+        run.add_labels(self._labels | ALL_LABELS if message.has_attached else self._labels)
+        if message.has_attached and run.outflow is not None:
+            run.outflow.private.add(text)
 
     def _keep(self, live: LiveRun[None]) -> None:
         """Keep what is complete. Of a run in which the model said nothing, nothing is left to answer twice."""

@@ -14,6 +14,7 @@ from toolroll.workspace.read import read_lines
 from toolroll.workspace.search.listing import list_folder
 
 if TYPE_CHECKING:
+    from toolroll.cli.piped_input import PipedInput
     from toolroll.packs.code.seen_files import Span
     from toolroll.workspace.workspace import Workspace
 
@@ -49,6 +50,16 @@ class OutgoingMessage:
 
     text: str
     files: tuple[Attachment, ...] = ()
+    piped: "PipedInput | None" = None
+
+    @property
+    def has_attached(self) -> bool:
+        """Return whether there is more in it than the person's own words."""
+        return bool(self.files) or self.piped is not None
+
+    def write(self, run_id: str) -> str:
+        """Return the text that the model of that run is sent."""
+        return self.text if self.piped is None else self.piped.attach(self.text, run_id=run_id)
 
 
 async def attach_files(text: str, workspace: "Workspace") -> OutgoingMessage:

@@ -30,17 +30,21 @@ def runs() -> None:
     """
 
 
-@runs.command("list", short_help="List the latest runs.")
+@runs.command("list", short_help="List the latest runs and chats.")
 @limit_option(20)
+@click.option("--all", "all_runs", is_flag=True, help="List each run of a chat by itself.")
 @output_options
 @click.pass_obj
 @body("toolroll.cli.actions.runs.listing:list_runs")
 def list_runs() -> None:
-    """List the latest runs: when each began, how it ended, how many steps it took, and the prompt.
+    """List the latest runs: when each began, how it ended, its steps, prompt, application, model, cost and folder.
+
+    A chat is one line, with the id of its latest run. A fork names the run that it was made from.
 
     \b
-    Example:
+    Examples:
       toolroll runs list --limit 5
+      toolroll runs list --all
     """
 
 

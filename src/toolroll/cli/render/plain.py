@@ -130,6 +130,26 @@ class PlainRenderer:
         notify(text, dim=not is_error, red=is_error)
 
 
+class AnswerRenderer(PlainRenderer):
+    """Writes the answer alone to stdout, when it is whole; on stderr only what went wrong, or waits for a person."""
+
+    def on_event(self, event: Event, /) -> None:
+        """Show a warning; nothing else."""
+        if isinstance(event, Warned):
+            super().on_event(event)
+
+    def finish(self, result: RunResult[object], error: ToolrollError | None = None, /) -> int:
+        """Show the answer, or why there is none."""
+        if error is None and not lacks_answer(result):
+            self._write(result.text)
+        self._end_line()
+        if error is not None:
+            self._session.fail(error.code, error.message)
+        for line in suggest_next(result):
+            self._say(line)
+        return exit_code(result, error)
+
+
 def shows_wait(wait: WaitingForModel) -> bool:
     """Return whether a wait is worth a line: a server that is not ready at once, an answer after a while."""
     return wait.is_starting or wait.waited_s >= SHOW_WAIT_S

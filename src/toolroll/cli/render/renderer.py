@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 from toolroll.agent.events import Event
 from toolroll.agent.result import RunResult
 from toolroll.cli.render.json import JsonRenderer
-from toolroll.cli.render.plain import PlainRenderer
+from toolroll.cli.render.plain import AnswerRenderer, PlainRenderer
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import FAILED, Session
 from toolroll.errors import ToolrollError
@@ -38,6 +38,8 @@ def make_renderer(session: Session, *, model: str = "") -> Renderer[RunResult[An
     """
     if session.json:
         return JsonRenderer(session)
+    if session.prints:
+        return AnswerRenderer(session)
     if not is_live(session):
         return PlainRenderer(session)
     from toolroll.cli.render.live.renderer import LiveRenderer  # noqa: PLC0415 - rich and Markdown: only where they are used

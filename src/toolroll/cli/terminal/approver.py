@@ -12,10 +12,11 @@ from toolroll.apps.permissions import RuleMemory
 from toolroll.cli.render.rows import Row, preview_rows, request_rows
 from toolroll.cli.terminal.always_rule import remember
 from toolroll.cli.terminal.editor import edit_text
-from toolroll.cli.terminal.hunks import HunkChoice, choose_hunks, find_choice
+from toolroll.cli.terminal.hunks import choose_hunks
 from toolroll.cli.terminal.pager import PAGE_HELP, PAGE_KEYS, Pager, show_all
 from toolroll.cli.terminal.terminal import Terminal, confirm, interruptible, open_terminal
 from toolroll.errors import ToolrollError
+from toolroll.kernel.approval.hunk_choice import HunkChoice, find_choice
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.kernel.diff.hunks import restore_original
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
     from toolroll.kernel.approval.request import Approver
 
 
-def terminal_surface(*, stdin_is_taken: bool = False) -> Surface:
-    """Return the terminal as a surface; with `stdin_is_taken` the input of the command came through stdin."""
+def terminal_surface(*, stdin_is_taken: bool = False, asks: bool = True) -> Surface:
+    """Return the terminal as a surface; with `stdin_is_taken` the input of the command came through stdin.
+
+    Without `asks` nobody is asked, also where somebody is there, and only warnings are shown.
+    """
+    if not asks:
+        return Surface(environment=os.environ, notify=_show_warning)
     return Surface(
         environment=os.environ,
         notify=show_note,
@@ -30,6 +35,11 @@ def terminal_surface(*, stdin_is_taken: bool = False) -> Surface:
 def show_note(note: Note) -> None:
     """Write a note to stderr."""
     notify(f"{note.kind.capitalize()}: {terminal_safe(note.text)}")
+
+
+def _show_warning(note: Note) -> None:
+    if note.kind == "warning":
+        show_note(note)
 
 
 def show_setting_notes(settings: Settings, surface: Surface) -> None:
