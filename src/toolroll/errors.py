@@ -31,9 +31,11 @@
     ├── PermitRefused            permit_refused     a call that reached a tool around the executor
     ├── DecisionRefused          decision_refused   an approval that is forged, late, or second
     ├── ToolFailure              tool_failed        raised by a tool: what the model should read
-    │   └── ToolTimeout          timeout
+    │   ├── ToolTimeout          timeout
+    │   └── McpServerFailed      mcp_server         an MCP server that cannot be reached, or ended
     ├── HookFailed               hook_failed        a hook of the program raised, or returned what it may not
     ├── JournalRefused           journal            a run that is missing, damaged, newer, or somebody else's
+    ├── DatabaseFailed           database           a PostgreSQL that is not there, too old, or says no
     ├── ConversationRefused      conversation       messages that cannot be stored, or a text that holds none
     ├── OutputMissing            not_found          a kept output that is not there, or not for this run to read
     ├── OutputDamaged            output_damaged     a kept output whose bytes are no longer those that the tool gave
@@ -331,6 +333,12 @@ class ToolTimeout(ToolFailure):
     code = "timeout"
 
 
+class McpServerFailed(ToolFailure):
+    """An MCP server could not be started or reached, or its connection ended."""
+
+    code = "mcp_server"
+
+
 class HookFailed(ToolrollError):
     """A hook raised an error or returned what it may not; `hook` names it, `point` names the method."""
 
@@ -348,10 +356,24 @@ class JournalRefused(ToolrollError):
     code = "journal"
 
 
+class RunMissing(JournalRefused):
+    """A run that is not in the run log."""
+
+
 class RecordsLost(JournalRefused):
     """A file with records that is there, and has lost all of them or the latest; nothing of it was overwritten."""
 
     code = "records_lost"
+
+
+class DatabaseFailed(ToolrollError):
+    """A PostgreSQL database that cannot be reached or refuses; `is_passing` says that waiting may help."""
+
+    code = "database"
+
+    def __init__(self, message: str, *, is_passing: bool = False) -> None:
+        super().__init__(message)
+        self.is_passing = is_passing
 
 
 class ConversationRefused(ToolrollError):

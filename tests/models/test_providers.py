@@ -13,7 +13,7 @@ from tests.support.model_server import ModelServer
 
 from toolroll.errors import AuthenticationFailed, UsageError
 from toolroll.home.keys import KEYS
-from toolroll.kernel.data.messages import CallBlock
+from toolroll.kernel.data.messages import CallBlock, ReasoningBlock, TextBlock
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.catalog import CHAT_PROVIDERS
 from toolroll.models.chat.model import ChatModel
@@ -75,6 +75,8 @@ def test_A48_quirks_are_written_as_each_provider_documents_them() -> None:
     assert "stream_options" in body_of("groq", stream=True)
     assert body_of("groq", max_output_tokens=9)["max_completion_tokens"] == 9
     assert body_of("xai", max_output_tokens=9)["max_completion_tokens"] == 9
+    assert body_of("mistral", thinking="high")["reasoning_effort"] == "high"
+    assert body_of("xai", thinking="off")["reasoning_effort"] == "none"
     assert body_of("openrouter", thinking="low")["reasoning"] == {"effort": "low"}
     assert body_of("deepseek", thinking="off")["thinking"] == {"type": "disabled"}
     assert body_of("deepseek", thinking="high")["thinking"] == {"type": "enabled"}
@@ -91,7 +93,7 @@ def test_A48_quirks_are_written_as_each_provider_documents_them() -> None:
         ("mistral", {"thinking": "low"}),
         ("deepseek", {"thinking": "medium"}),
         ("deepseek", {"seed": 1}),
-        ("xai", {"thinking": "off"}),
+        ("xai", {"thinking": "minimal"}),
         ("lmstudio", {"thinking": "low"}),
         ("ollama", {"tool_choice": "required"}),
         ("openrouter", {"service_tier": "flex"}),
@@ -122,6 +124,58 @@ def test_A48_thought_signatures_of_gemini_go_back_with_their_calls() -> None:
     assert signature == sent["extra_content"]
     other = json.loads(model_of("chat", "another").encode(request, stream=False))["messages"][1]["tool_calls"][0]
     assert "extra_content" not in other
+
+
+THINKING = {"type": "thinking", "thinking": [{"type": "text", "text": "Two and "}, {"type": "text", "text": "two."}]}
+
+
+def test_A48_thoughts_of_mistral_come_as_parts_of_the_content() -> None:
+    model = connect("mistral:magistral-small-latest", environment={"MISTRAL_API_KEY": "k"})
+    message = {"role": "assistant", "content": [THINKING, {"type": "text", "text": "Four."}]}
+    turn = model.read({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).message
+    assert [(type(block), getattr(block, "text", "")) for block in turn.blocks] == [
+        (ReasoningBlock, "Two and two."),
+        (TextBlock, "Four."),
+    ]
+    sent = json.loads(model.encode(ModelRequest(messages=[user(), turn, user()]), stream=False))["messages"][1]
+    assert sent == {"role": "assistant", "content": "Four."}
+
+
+async def test_A48_thoughts_of_mistral_are_told_apart_while_streaming() -> None:
+    call = {"index": 0, "id": "c1", "function": {"name": "add", "arguments": "{}"}}
+    deltas: list[dict[str, Any]] = [{"content": [THINKING]}, {"content": "Fo"}, {"content": [{"text": "ur."}]}]
+    assembly = model_of("chat", "magistral").assembly()
+    shown = [
+        delta
+        for one in (*deltas, {"tool_calls": [call]})
+        for delta in assembly.feed(json.dumps({"id": "r", "choices": [{"delta": one}]}))
+    ]
+    assembly.feed("[DONE]")
+    assert [type(delta).__name__ for delta in shown] == ["ReasoningDelta", "TextDelta", "TextDelta", "CallDelta"]
+    turn = model_of("chat", "magistral").read(dict(assembly.finish())).message
+    assert [getattr(block, "text", "") for block in turn.blocks] == ["Two and two.", "Four.", ""]
+
+
+async def test_A48_calls_of_gemini_may_come_without_an_index_and_end_with_stop() -> None:
+    signature = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
+    pieces: list[dict[str, Any]] = [
+        {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a":'}},
+        {"function": {"arguments": '1,"b":2}'}},
+        {"extra_content": signature},
+        {"id": "c2", "type": "function", "function": {"name": "add", "arguments": '{"a":3,"b":4}'}},
+    ]
+    model = connect("gemini:gemini-3-pro", environment={"GEMINI_API_KEY": "k"})
+    assembly = model.assembly()
+    for one in pieces:
+        assembly.feed(json.dumps({"id": "r", "choices": [{"delta": {"tool_calls": [one]}}]}))
+    assembly.feed(json.dumps({"id": "r", "choices": [{"delta": {}, "finish_reason": "stop"}]}))
+    read = model.read(dict(assembly.finish()))
+    assert read.stop == "tool_calls"
+    assert [call.arguments for call in read.message.calls] == ['{"a":1,"b":2}', '{"a":3,"b":4}']
+    first = read.message.blocks[0]
+    assert isinstance(first, CallBlock)
+    assert first.raw is not None
+    assert first.raw["extra_content"] == signature
 
 
 @pytest.mark.parametrize("at", ["first", "last"])

@@ -40,6 +40,7 @@ CHAT_PROVIDERS: Final[Mapping[str, ChatProvider]] = {
     "ollama": ChatProvider(
         title="Ollama",
         url="http://localhost:11434/v1",
+        url_variable="OLLAMA_BASE_URL",
         thinking=("off", *_EFFORTS),
         takes_not=("parallel_tool_calls", "service_tier", "tool_choice"),
     ),
@@ -58,7 +59,8 @@ CHAT_PROVIDERS: Final[Mapping[str, ChatProvider]] = {
         url_variable="MISTRAL_BASE_URL",
         stream_usage=False,
         seed_field="random_seed",
-        takes_not=("thinking", "service_tier"),
+        thinking=_ON_OR_OFF,
+        takes_not=("service_tier",),
     ),
     "groq": ChatProvider(
         title="Groq",
@@ -91,7 +93,7 @@ CHAT_PROVIDERS: Final[Mapping[str, ChatProvider]] = {
         key_variable="XAI_API_KEY",
         url_variable="XAI_BASE_URL",
         max_tokens_field="max_completion_tokens",
-        thinking=_EFFORTS,
+        thinking=("off", *_EFFORTS),
         takes_not=("service_tier",),
     ),
     "together": ChatProvider(

@@ -91,13 +91,27 @@ def _reasoning(message: Mapping[str, Any]) -> Iterator[ReasoningBlock]:
     if field is not None:
         kept = {key: message[key] for key in (field, "reasoning_details") if message.get(key)}
         yield ReasoningBlock(text=message[field], raw=kept)
+    elif thought := _join_parts(message, _thought):  # Mistral's, which takes none back in a field of its own
+        yield ReasoningBlock(text=thought)
 
 
 def _content(message: Mapping[str, Any]) -> str:
     """Return the text of a message: mostly plain, from some servers in parts."""
     if isinstance(message.get("content"), list):
-        return "".join(items(message, "content", lambda part: text_of(part, "text")))
+        return _join_parts(message, lambda part: text_of(part, "text"))
     return nullable_text(message, "content")
+
+
+def _join_parts(message: Mapping[str, Any], read: Callable[[dict[str, Any]], str]) -> str:
+    """Return what is read of the parts of a message, joined; nothing where its content has none."""
+    return "".join(items(message, "content", read)) if isinstance(message.get("content"), list) else ""
+
+
+def _thought(part: Mapping[str, Any]) -> str:
+    """Return what a part with thoughts has, as Mistral writes it: `{"type": "thinking", "thinking": [...]}`."""
+    if isinstance(part.get("thinking"), list):
+        return "".join(items(part, "thinking", lambda piece: text_of(piece, "text")))
+    return text_of(part, "thinking")
 
 
 def _citation(note: dict[str, Any]) -> Citation | None:
@@ -160,6 +174,7 @@ class CompletionAssembly:
         self._head: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
         self._lists: dict[str, list[Any]] = {}
+        self._thoughts: list[str] = []
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
         self._reason: str | None = None
@@ -195,6 +210,9 @@ class CompletionAssembly:
         if not self._ended:
             raise NetworkFailed("The model server's stream ended before its message did.")
         message: dict[str, Any] = {key: "".join(pieces) for key, pieces in self._texts.items()} | self._lists
+        if self._thoughts:
+            thinking = {"type": "thinking", "thinking": "".join(self._thoughts)}
+            message["content"] = [thinking, {"type": "text", "text": message.get("content", "")}]
         if self._calls:
             message["tool_calls"] = [call.json() for call in self._calls]
         choice = {"message": message, "finish_reason": self._reason}
@@ -207,8 +225,11 @@ class CompletionAssembly:
                 self._texts.setdefault(key, []).append(thought)
                 found.append(ReasoningDelta(text=thought))
                 break
-        for key in ("content", "refusal"):
-            if said := nullable_text(delta, key):
+        if thought := _join_parts(delta, _thought):
+            self._thoughts.append(thought)
+            found.append(ReasoningDelta(text=thought))
+        for key, said in (("content", _content(delta)), ("refusal", nullable_text(delta, "refusal"))):
+            if said:
                 self._texts.setdefault(key, []).append(said)
                 found.append(TextDelta(text=said))
         for key in ("annotations", "reasoning_details"):
