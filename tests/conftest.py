@@ -48,9 +48,11 @@ def pytest_configure() -> None:
         tempfile.tempdir = None  # look for it again
     # Modules and tests live until the end: to look for garbage among them takes half of the time to collect them.
     gc.disable()
-    # A shell without job control starts what runs in the background with SIGINT ignored, and children inherit that.
+    # What a shell without job control starts in the background ignores SIGINT, after nohup SIGHUP, and so do children.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_finish() -> None:

@@ -63,7 +63,7 @@ def read_piped() -> PipedInput | None:
 
 
 def _stdin_fd() -> int | None:
-    """Return the descriptor of stdin where it is a pipe or a file; a program that calls us may have put another there."""
+    """Return the descriptor of stdin where it is a pipe or a file; a program that calls us may have replaced it."""
     try:
         fd = sys.stdin.fileno()
     except (AttributeError, ValueError):  # closed, or no file at all

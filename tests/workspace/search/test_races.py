@@ -44,8 +44,9 @@ async def names_seen(workspace: Workspace, where: str) -> dict[str, list[str]]:
 async def test_XP5_C1_a_walk_that_is_led_outside_shows_nothing_of_it(app: Path, tmp_path: Path, where: str) -> None:
     done: Counter[str] = Counter()
     with Workspace(app, state=tmp_path / "state") as workspace, swapping(app / "work", app / "trap"):
-        for _ in range(ROUNDS):
+        # On a busy machine every look of a few rounds may be refused, which would prove nothing.
+        while done["round"] < ROUNDS or not done["list"]:
+            done["round"] += 1
             for name, seen in (await names_seen(workspace, where)).items():
                 done[name] += bool(seen)
                 assert not any("only-outside" in one or "canary" in one for one in seen), (name, seen)
-    assert done["list"], "some of it was seen, or this would prove nothing"
