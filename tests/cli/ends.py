@@ -245,6 +245,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
     ("mcp", "serve"): (
         End(2, "--yes --read-only", "usage"),
         End(2, "--pack nothing", "usage"),
+        End(2, "--port 9000", "usage"),
         End(1, "--from nowhere.py", "file_not_found"),
     ),
     ("tokens", "create"): (

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 import uvicorn
+from starlette.applications import Starlette
 
 from toolroll.apps.explore import ExploreOptions
 from toolroll.apps.jobs import JobStore
@@ -84,9 +85,14 @@ def slots() -> int:
 @pytest.fixture
 def site(tmp_path: Path, slots: int) -> Iterator[Site]:
     service, secrets = make_service(tmp_path)
-    config = uvicorn.Config(
-        make_app(service, slots=slots), host="127.0.0.1", port=0, http=GuardedProtocol, log_level="error"
-    )
+    with run_site(make_app(service, slots=slots), service, secrets, tmp_path) as running:
+        yield running
+
+
+@contextmanager
+def run_site(app: Starlette, service: Service, secrets: dict[str, str], root: Path) -> Iterator[Site]:
+    """Serve an application in a thread, and close its service at the end."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, http=GuardedProtocol, log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -95,7 +101,7 @@ def site(tmp_path: Path, slots: int) -> Iterator[Site]:
         waited.wait(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        yield Site(url=f"http://127.0.0.1:{port}", service=service, secrets=secrets, root=tmp_path)
+        yield Site(url=f"http://127.0.0.1:{port}", service=service, secrets=secrets, root=root)
     finally:
         server.should_exit = True
         thread.join(WAIT_S)

@@ -87,7 +87,7 @@ class Session:
         import logging  # noqa: PLC0415 - an interpreter start of its own: not for --help
 
         handler = logging.StreamHandler(sys.stderr) if self.debug else logging.NullHandler()
-        for name in ("toolroll", "asyncio"):
+        for name in ("toolroll", "asyncio", "mcp"):
             logger = logging.getLogger(name)
             logger.addHandler(handler)
             logger.propagate = False

@@ -1,9 +1,9 @@
 """The web application: the routes behind the guards, and a worker beside them if one is wanted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Protocol
 
 import uvicorn
 from starlette.applications import Starlette
@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from toolroll.apps.chats import Chats
 from toolroll.apps.job_driver import JobDriver
@@ -29,11 +30,31 @@ from toolroll.web.routing import make_routes
 SHUTDOWN_SECONDS: Final = 10
 
 
-def make_app(service: Service, *, names: Collection[str] = LOCAL_NAMES, slots: int = 0) -> Starlette:
+class Mounted(Protocol):
+    """An application for one path of another one, such as MCP. It begins by itself, and is closed at the end."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        ...
+
+    async def aclose(self) -> None:
+        """End what it has begun."""
+        ...
+
+
+def make_app(
+    service: Service,
+    *,
+    names: Collection[str] = LOCAL_NAMES,
+    slots: int = 0,
+    mounted: Mapping[str, Mounted] | None = None,
+) -> Starlette:
     """Return the application; with `slots`, jobs are driven in the same process, so many at a time.
 
-    If the service has sessions, the page is part of it.
+    If the service has sessions, the page is part of it. Applications that are `mounted`, by their path, stand behind
+    the same guards, and look after their tokens themselves.
     """
+    parts = mounted or {}
     chats = None if service.sessions is None else Chats(service.store.journal, service.environment)
 
     @asynccontextmanager
@@ -50,16 +71,43 @@ def make_app(service: Service, *, names: Collection[str] = LOCAL_NAMES, slots: i
         stop.set()
         if chats is not None:
             await chats.close()
+        for part in parts.values():
+            await part.aclose()
         await asyncio.wait(tasks, timeout=SHUTDOWN_SECONDS)
         for task in tasks:
             task.cancel()  # what is still driven goes on in another worker
 
     return Starlette(
-        routes=[*Api(service).routes(), *_page(service, chats)],
-        middleware=[Middleware(HostGuard, names=names), Middleware(BodyGuard)],
+        routes=[*Api(service).routes(), *_routes(parts), *_page(service, chats)],
+        middleware=_guards(names),
         exception_handlers={HTTPException: _answer_http_error, Exception: _answer_error},
         lifespan=lifespan,
     )
+
+
+def make_guarded(parts: Mapping[str, Mounted], *, names: Collection[str] = LOCAL_NAMES) -> Starlette:
+    """Return an application with nothing but these, by their path, behind the guards."""
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        for part in parts.values():
+            await part.aclose()
+
+    return Starlette(
+        routes=_routes(parts),
+        middleware=_guards(names),
+        exception_handlers={HTTPException: _answer_http_error, Exception: _answer_error},
+        lifespan=lifespan,
+    )
+
+
+def _routes(parts: Mapping[str, Mounted]) -> list[Route]:
+    return [Route(path, part) for path, part in parts.items()]
+
+
+def _guards(names: Collection[str]) -> list[Middleware]:
+    return [Middleware(HostGuard, names=names), Middleware(BodyGuard)]
 
 
 def _page(service: Service, chats: Chats | None) -> list[Route]:

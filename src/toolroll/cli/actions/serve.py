@@ -2,19 +2,24 @@
 
 import os
 import webbrowser
+from collections.abc import Collection
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from typing import Final
 
 from toolroll.apps.explore import ExploreOptions, check_token
-from toolroll.apps.jobs import open_jobs
+from toolroll.apps.jobs import JobStore, open_jobs
 from toolroll.apps.project import ResearchPlace
+from toolroll.cli.actions.mcp.endpoint import PATH, LazyEndpoint, make_finder
+from toolroll.cli.actions.mcp.serve import make_server
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.errors import UsageError
 from toolroll.home.tokens import Scope, TokenBook
 from toolroll.home.webhook_secret import WebhookSecret
+from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.call.context import utc_now
 from toolroll.lazy import load
 
@@ -57,7 +62,8 @@ def serve_page(
             store=store, tokens=book, environment=os.environ, folder=folder, place=options, sessions=sessions
         )
         local = load("toolroll.web.guard:LOCAL_NAMES")
-        app = make_app(service, names={*local, *names}, slots=concurrency)
+        known = {*local, *names}
+        app = make_app(service, names=known, slots=concurrency, mounted=_mount_mcp(folder, place, store, book, known))
 
         def on_start(actual: int) -> None:
             address = f"http://{host}:{actual}"
@@ -72,6 +78,20 @@ def serve_page(
 
         load("toolroll.web.app:run_server")(app, host=host, port=port, on_start=on_start)
     return DONE
+
+
+def _mount_mcp(
+    folder: Path, place: ResearchPlace, store: JobStore, book: TokenBook, names: Collection[str]
+) -> dict[str, LazyEndpoint]:
+    """The tools of the folder for MCP clients that have a token, if the SDK is there."""
+    if find_spec("mcp") is None or not isinstance(store.journal, SqliteJournal):
+        return {}
+    journal = store.journal
+
+    def make(stack: ExitStack) -> object:
+        return make_server(load("toolroll.mcp.server.build:ServerOptions")(root=folder, place=place), journal, stack)
+
+    return {PATH: LazyEndpoint(make, names=names, find=make_finder(book))}
 
 
 def _check_address(host: str, *, api: bool) -> None:

@@ -41,6 +41,9 @@ def mcp() -> None:
 @click.option(
     "--data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="The folder of the writing tools."
 )
+@click.option("--http", is_flag=True, help="Serve over streamable HTTP on this machine, with a token.")
+@click.option("--port", type=click.IntRange(0, 65_535), metavar="N", help="The port of --http (default: 8421).")
+@click.option("--name", "names", multiple=True, metavar="HOST", help="A host name that requests may use, with --http.")
 @research_options
 @output_options
 @click.pass_obj
@@ -52,8 +55,11 @@ def serve() -> None:
     client shows what would happen, if it can. Otherwise the call is refused, unless a remembered rule or --yes allows
     it. Every client is a run: 'toolroll runs', 'changes', 'undo' and 'stats' show what it did.
 
+    With --http, clients connect to an address instead, and send a token. 'toolroll serve' has the same address /mcp.
+
     \b
     Examples:
       toolroll mcp --root ~/project --read-only
+      toolroll mcp --http --port 9000
       toolroll mcp --pack research --ideas ~/research/ideas
     """

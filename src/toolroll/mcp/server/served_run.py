@@ -84,6 +84,11 @@ class ServedRun:
         )
         self._run.served = self
 
+    @property
+    def is_busy(self) -> bool:
+        """Return whether a call of the client is on its way."""
+        return bool(self._calls or self._background)
+
     def take_pending(self, call_id: str) -> str | None:
         """Return the digest of what was asked about this call, once: an answer counts once."""
         return self._pending.pop(call_id, None)

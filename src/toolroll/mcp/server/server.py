@@ -1,7 +1,7 @@
 """`ToolServer`: any tools as an MCP server, over stdio, over HTTP, or in process."""
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -29,20 +29,17 @@ from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.define.tool import Tool, Toolset
 from toolroll.kernel.depends.dependency import Overrides
 from toolroll.mcp.server.approver import QUESTION, ClientCall, make_form
+from toolroll.mcp.server.client_runs import ClientRuns
 from toolroll.mcp.server.definitions import fit_text, list_tool
 from toolroll.mcp.server.results import to_client_result
 from toolroll.mcp.server.served_run import ServedRun, Serving, store_of_call
 from toolroll.outputs.tools import output_tools
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
-from toolroll.safe.text import one_line
 
 LIST_SECONDS: Final = 300
 """How long a client may keep the list of tools: it stays the same while the server runs."""
 
-MAX_NAME_CHARACTERS: Final = 100
-"""Of a client, as it calls itself."""
-
-Context = ServerRequestContext[Any, Any]
+Context = ServerRequestContext[ClientRuns, Any]
 
 
 class ToolServer:
@@ -82,12 +79,12 @@ class ToolServer:
         )
         self._listed = [list_tool(tool) for tool in sorted(self.tools, key=lambda tool: tool.name)]
         self._schemas = {tool.name: tool.input_schema for tool in self._listed}
-        self._runs: dict[object, ServedRun] = {}
-        self.protocol: Server[Any] = self._make_protocol(name, instructions)
+        self._connections: list[ClientRuns] = []
+        self.protocol: Server[ClientRuns] = self._make_protocol(name, instructions)
         """The server of the SDK, for what it offers beyond this class."""
 
-    def _make_protocol(self, name: str, instructions: str) -> Server[Any]:
-        server: Server[Any] = Server(
+    def _make_protocol(self, name: str, instructions: str) -> Server[ClientRuns]:
+        server: Server[ClientRuns] = Server(
             name,
             version=__version__,
             title=name,
@@ -102,17 +99,23 @@ class ToolServer:
         return server
 
     @asynccontextmanager
-    async def _lifespan(self, _server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+    async def _lifespan(self, _server: Server[ClientRuns]) -> AsyncIterator[ClientRuns]:
+        self._connections.append(runs := ClientRuns(self._serving))
         try:
-            yield {}
+            yield runs
         finally:
-            await self.close()
+            self._connections.remove(runs)
+            await runs.close()
 
     async def close(self) -> None:
         """End the runs of all clients."""
-        runs, self._runs = list(self._runs.values()), {}
-        for run in runs:
-            await run.close()
+        for runs in [*self._connections]:
+            await runs.close()
+
+    async def end_client(self, key: Hashable) -> None:
+        """End the run of one client, which is gone."""
+        for runs in [*self._connections]:
+            await runs.end(key)
 
     async def _list_tools(self, _ctx: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=self._listed, ttl_ms=LIST_SECONDS * 1_000, cache_scope="private")
@@ -120,7 +123,7 @@ class ToolServer:
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         if self.tools.get(params.name) is None:
             raise MCPError(code=INVALID_PARAMS, message=self.tools.unknown(params.name).text)
-        served = self._run_of(ctx)
+        served = await ctx.lifespan_context.find(ctx)
         client_call = ClientCall(ctx=ctx, seconds=self._serving.approval_seconds)
         call_id = _read_answer(served, client_call, params) or random_id()
         call = ToolCall(id=call_id, name=params.name, arguments=json.dumps(params.arguments or {}, ensure_ascii=False))
@@ -138,17 +141,6 @@ class ToolServer:
             link=message.output_ref if message.content != answered.result.content else None,
             hint=client_call.hint,
         )
-
-    def _run_of(self, ctx: Context) -> ServedRun:
-        """The run of the client that a request is from."""
-        if not self._runs:
-            self._runs[None] = ServedRun(self._serving, _client_name(ctx))
-        return self._runs[None]
-
-
-def _client_name(ctx: Context) -> str:
-    client = ctx.session.client_params
-    return "unknown" if client is None else one_line(client.client_info.name, MAX_NAME_CHARACTERS)
 
 
 def _read_answer(served: ServedRun, client_call: ClientCall, params: CallToolRequestParams) -> str | None:
