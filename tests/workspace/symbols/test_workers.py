@@ -123,6 +123,27 @@ def test_C21_leaving_early_ends_the_processes(standing_in: Workers, monkeypatch:
     assert not is_running(pid)
 
 
+def test_C21_a_process_that_starts_while_others_are_ended_ends_too(
+    standing_in: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, go_on = threading.Event(), threading.Event()
+    take = standing_in.take
+
+    def take_slowly() -> workers_module.Worker:
+        worker = take()
+        if started.is_set():  # the second one: its thread is held up where it is not known yet
+            go_on.wait()
+        started.set()
+        return worker
+
+    monkeypatch.setattr(standing_in, "take", take_slowly)
+    monkeypatch.setattr(workers_module, "REPLY_S", 600.0)
+    replies = standing_in.map(tasks(b"a", *[b"hang"] * 40), expected=41)
+    next(replies)
+    threading.Timer(0.1, go_on.set).start()
+    replies.close()  # or the test runs into its time limit
+
+
 def test_C21_nothing_is_started_for_nothing(standing_in: Workers) -> None:
     assert ask(standing_in) == {}
     replies = standing_in.map(tasks(b"a"), expected=1)

@@ -172,6 +172,7 @@ class _Run(Generic[K]):
         # So many replies wait to be taken at most: whoever writes them down may be slower than all workers.
         self._room = threading.Semaphore(4 * count)
         self._at_work: set[Worker] = set()
+        self._enlisting = threading.Lock()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
 
     def results(self) -> Iterator[tuple[K, Reply]]:
@@ -189,9 +190,10 @@ class _Run(Generic[K]):
                 yield result
 
     def stop(self) -> None:
-        self._stopped.set()
-        for worker in tuple(self._at_work):
-            worker.kill()
+        with self._enlisting:
+            self._stopped.set()
+            for worker in self._at_work:
+                worker.kill()
         for thread in self._threads:
             self._room.release()
             thread.join()
@@ -208,7 +210,7 @@ class _Run(Generic[K]):
             self._results.put(error)
         finally:
             if worker is not None:
-                self._at_work.discard(worker)
+                self._dismiss(worker)
                 self._workers.give_back(worker)
             self._results.put(None)
 
@@ -222,15 +224,26 @@ class _Run(Generic[K]):
         for _ in range(2):
             if worker is None:
                 worker = self._workers.take()
-                self._at_work.add(worker)
+                self._enlist(worker)
             reply = worker.ask(task)
             if reply.failure is None:
                 return worker, reply
-            self._at_work.discard(worker)
+            self._dismiss(worker)
             worker = None
             if reply.failure == "timed out" or self._stopped.is_set():
                 break
         return None, reply
+
+    def _enlist(self, worker: Worker) -> None:
+        """Let `stop` reach a worker; one that was started while it ran would be waited for in vain."""
+        with self._enlisting:
+            self._at_work.add(worker)
+            if self._stopped.is_set():
+                worker.kill()
+
+    def _dismiss(self, worker: Worker) -> None:
+        with self._enlisting:
+            self._at_work.discard(worker)
 
 
 def _own_command() -> Sequence[str]:
