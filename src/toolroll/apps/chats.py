@@ -8,10 +8,12 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from toolroll.agent.approvals import AskLater
-from toolroll.agent.events import Event, RunFinished, StepFinished, TextArrived
+from toolroll.agent.events import Event, RunFinished, StepStarted, TextArrived
+from toolroll.agent.history.fork import first_steps
+from toolroll.agent.history.replay import ReplayReport, replay
 from toolroll.agent.live import LiveRun
 from toolroll.agent.run import close_models
 from toolroll.apps.build import build_agent
@@ -27,7 +29,9 @@ from toolroll.journal.journal import Journal
 from toolroll.kernel.approval.request import ApprovalRequest, Approver, Decision
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested
+from toolroll.kernel.data.messages import Prompt
 from toolroll.models.model import Model
+from toolroll.models.scripted import ScriptedModel
 
 CHAT_STEPS: Final = 30
 """Turns of the model for one message, where the settings do not say."""
@@ -47,7 +51,9 @@ class _Chat:
     notes: list[str] = field(default_factory=list)
     error: str = ""
     text: str = ""
-    """What the model has written of a turn that is not on record yet."""
+    """What the model has written of its last turn."""
+    step: int = 0
+    """Which step that turn is: it is on record once there are so many turns."""
 
     @property
     def is_running(self) -> bool:
@@ -60,6 +66,8 @@ class ChatView:
 
     is_running: bool = False
     text: str = ""
+    """What the model has written of step `step`; the record may have it by now."""
+    step: int = 0
     error: str = ""
     notes: tuple[str, ...] = ()
     requests: Mapping[str, ApprovalRequest] = field(default_factory=dict)
@@ -76,19 +84,38 @@ class Chats:
         self._chats: dict[str, _Chat] = {}
         self.feed: Feed = Feed()
 
-    async def start(self, text: str, *, folder: Path, model: str | None = None, read_only: bool = False) -> str:
+    async def start(self, prompt: Prompt, *, folder: Path, model: str | None = None, read_only: bool = False) -> str:
         """Begin a chat with the coding agent in a folder; return its id."""
         chat = self._connect(folder, model, read_only=read_only)
         chat_id = random_id()
         self._chats[chat_id] = chat
-        self._drive(chat_id, prompt=text, is_new=True)
+        self._drive(chat_id, prompt=prompt, start={"run_id": chat_id})
         return chat_id
 
-    async def say(self, chat_id: str, text: str) -> None:
+    async def say(self, chat_id: str, prompt: Prompt) -> None:
         """Send the next message of a chat."""
         chat = await self._open(chat_id)
         self._check_idle(chat)
-        self._drive(chat_id, prompt=text)
+        self._drive(chat_id, prompt=prompt)
+
+    async def fork(self, chat_id: str, *, at_step: int, prompt: Prompt | None = None) -> str:
+        """Begin a chat with the first steps of another one, and go on from there; return its id."""
+        recording = await self._journal.read(chat_id)
+        first_steps(recording, at_step)  # UsageError now, and not in a chat that is empty then
+        spec = AgentSpec.from_job(recorded_settings(recording))
+        made = random_id()
+        self._chats[made] = _Chat(spec=spec, model=connect_model(spec.model, self._environment))
+        self._drive(made, prompt=prompt, start={"run_id": made, "fork": chat_id, "at_step": at_step})
+        return made
+
+    async def replay(self, chat_id: str) -> ReplayReport:
+        """Play a run again without its model, and compare; nothing is changed, and nothing is paid."""
+        spec = AgentSpec.from_job(recorded_settings(await self._journal.read(chat_id)))
+        surface = Surface(environment=self._environment, notify=lambda _note: None)
+        with Project.open(spec.project_folder, self._environment) as project:
+            model = ScriptedModel([])  # the recorded answers are played
+            async with build_agent(spec, project=project, surface=surface, journal=self._journal, model=model) as agent:
+                return await replay(agent, chat_id)
 
     async def go_on(self, chat_id: str) -> None:
         """Continue a chat that a limit or a failure has stopped."""
@@ -151,6 +178,7 @@ class Chats:
         return ChatView(
             is_running=chat.is_running,
             text=chat.text,
+            step=chat.step,
             error=chat.error,
             notes=tuple(chat.notes),
             requests=dict(chat.requests),
@@ -191,18 +219,23 @@ class Chats:
         self,
         chat_id: str,
         *,
-        prompt: str | None = None,
+        prompt: Prompt | None = None,
         decisions: Mapping[str, Decision] | None = None,
-        is_new: bool = False,
+        start: Mapping[str, Any] | None = None,
     ) -> None:
         chat = self._chats[chat_id]
         chat.requests, chat.notes, chat.error, chat.text = {}, [], "", ""
-        work = self._run(chat_id, chat, prompt=prompt, decisions=decisions, is_new=is_new)
+        work = self._run(chat_id, chat, prompt, decisions, start or {"resume": chat_id})
         chat.task = asyncio.ensure_future(work)
         self.feed.change(chat_id)
 
     async def _run(
-        self, chat_id: str, chat: _Chat, *, prompt: str | None, decisions: Mapping[str, Decision] | None, is_new: bool
+        self,
+        chat_id: str,
+        chat: _Chat,
+        prompt: Prompt | None,
+        decisions: Mapping[str, Decision] | None,
+        start: Mapping[str, Any],
     ) -> None:
         try:
             with Project.open(chat.spec.project_folder, self._environment) as project:
@@ -211,10 +244,9 @@ class Chats:
                     chat.spec, project=project, surface=surface, journal=self._journal, model=chat.model
                 )
                 project.recover_changes(agent.setup.tools, surface)
-                named = {"run_id": chat_id} if is_new else {"resume": chat_id}
                 chat.live = agent.start(
                     prompt,
-                    **named,  # type: ignore[arg-type]  # one of two names
+                    **start,
                     decisions=decisions,
                     listener=lambda event: self._listen(chat_id, chat, event),
                     stream=True,
@@ -243,8 +275,8 @@ class Chats:
                 self.feed.write(chat_id, text, at=len(chat.text))
                 chat.text += text
                 return
-            case StepFinished():
-                chat.text = ""
+            case StepStarted(number=number):
+                chat.text, chat.step = "", number
             case ApprovalRequested(request=request):
                 chat.requests[request.call_id] = request
             case ApprovalDecided(request=request):

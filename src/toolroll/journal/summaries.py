@@ -18,6 +18,7 @@ from toolroll.journal.tables import JOB_PREFIX, LIST_RUNS, RUN_LOG, Tables, chec
 
 Fields: TypeAlias = Mapping[str, Any]
 _NUL: Final = "\0"
+_INPUT: Final = ("input_tokens", "cache_read_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,9 @@ class RunSummary:
     """How many messages of a person it answered; those of an earlier conversation are not counted."""
     cost: float | None = 0.0
     """What it cost in US dollars, sub-agents included; None where a part of it is not known."""
+    input_tokens: int = 0
+    """All that was sent, from the cache or not, sub-agents included; `output_tokens` is what came back."""
+    output_tokens: int = 0
     is_damaged: bool = False
 
 
@@ -82,6 +86,8 @@ def summarize_run(db: Tables, row: tuple[Any, ...]) -> RunSummary:
         prompt=reader.prompt,
         messages=reader.messages,
         cost=reader.cost,
+        input_tokens=reader.input_tokens,
+        output_tokens=reader.output_tokens,
         is_damaged=reader.is_damaged,
     )
 
@@ -95,6 +101,7 @@ class _RunReader:
         self.steps = 0
         self.messages = 0
         self.cost: float | None = 0.0
+        self.input_tokens = self.output_tokens = 0
         self.is_damaged = False
         self._earlier = 0
         self._said = ""
@@ -177,6 +184,9 @@ class _RunReader:
     def _add_cost(self, record: Fields) -> None:
         cost = record.get("cost")
         self.cost = None if cost is None or self.cost is None else self.cost + cost
+        usage = record.get("usage") or {}
+        self.input_tokens += sum(usage.get(name) or 0 for name in _INPUT)
+        self.output_tokens += usage.get("output_tokens") or 0
 
     def _note_message(self, message: Fields) -> None:
         match message["role"]:

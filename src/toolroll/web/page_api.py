@@ -220,14 +220,15 @@ class PageApi:
         return numbers[-1] if numbers else after
 
     async def _read(self, chat_id: str) -> ChatModel:
-        view = self._chats.view(chat_id)
         try:
             recording = await self._journal.read(chat_id)
         except RunMissing:
-            if not view.is_running:
+            if not self._chats.view(chat_id).is_running:
                 raise
             recording = Recording(run_id=chat_id, records=())  # its first record is about to be written
         is_held = isinstance(self._journal, SupportsIsHeld) and await self._journal.is_held(chat_id)
+        # Last, with no wait after it: what is newer than the record is told again by the next news.
+        view = self._chats.view(chat_id)
         return make_chat(chat_id, recording, view, is_held=is_held and not view.is_running)
 
     def _summaries(self, limit: int) -> tuple[list[RunSummary], int]:

@@ -87,7 +87,7 @@ def make_chat(chat_id: str, recording: Recording, view: ChatView, *, is_held: bo
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         items=tuple(items),
         questions=tuple(make_question(one, can_remember=key in view.can_remember) for key, one in asked.items()),
-        writing=view.text,
+        writing=view.text if len(turns) < view.step else "",
         error=view.error,
         notes=view.notes,
         todos=_todos(records),

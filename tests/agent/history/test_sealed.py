@@ -13,8 +13,8 @@ from toolroll import Agent, Approve, Reject
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.history.resume import LOST
 from toolroll.agent.history.unknown_calls import UNKNOWN
-from toolroll.cli.export.page import render_page
-from toolroll.cli.export.run_tree import format_json_lines, read_run_tree
+from toolroll.apps.export.page import render_page
+from toolroll.apps.export.run_tree import format_json_lines, read_run_tree
 from toolroll.journal.records import CallEnded, CallIntended
 from toolroll.journal.sealed import FOLDER
 from toolroll.journal.sqlite import SqliteJournal

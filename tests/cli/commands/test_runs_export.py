@@ -20,9 +20,9 @@ from tests.support.run_log import RunLog, looking
 from tests.support.terminal import Pseudo
 
 from toolroll import Agent, Approve, Reject, ScriptedModel, tool
-from toolroll.cli.export.html import PAGE_CHARACTERS, STYLE, TEXT_CHARACTERS, PageBudget
-from toolroll.cli.export.page import MAX_BARS, render_page
-from toolroll.cli.export.run_tree import RunTree, format_json_lines
+from toolroll.apps.export.html import PAGE_CHARACTERS, STYLE, TEXT_CHARACTERS, PageBudget
+from toolroll.apps.export.page import MAX_BARS, render_page
+from toolroll.apps.export.run_tree import RunTree, format_json_lines
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import (
     ApprovalAnswer,

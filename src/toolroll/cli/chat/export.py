@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolroll.apps.export.page import render_page
+from toolroll.apps.export.run_tree import RunTree, format_json_lines, read_run_tree
 from toolroll.cli.actions.runs.export import write_export
 from toolroll.cli.chat.parse import split_words
-from toolroll.cli.export.page import render_page
-from toolroll.cli.export.run_tree import RunTree, format_json_lines, read_run_tree
 from toolroll.errors import UsageError
 from toolroll.home.keys import known_secrets
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage

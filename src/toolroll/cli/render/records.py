@@ -30,12 +30,6 @@ DAMAGED: Final = "damaged"
 """In the place of the kind of a record that cannot be read."""
 
 
-def find_end(recording: Recording) -> RunEnded | None:
-    """Return how a run ended; None where it goes on. What is kept with one that is over does not begin it anew."""
-    last = next((record for _, record in reversed(recording.records) if not isinstance(record, StateSet)), None)
-    return last if isinstance(last, RunEnded) else None
-
-
 def record_fields(number: int, record: Record) -> dict[str, object]:
     """Return one record for a program."""
     return {"index": number, **to_jsonable_python(record, bytes_mode="base64", fallback=str)}

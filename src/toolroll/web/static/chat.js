@@ -26,7 +26,7 @@ function Call({ item }) {
 }
 
 function Entry({ item }) {
-  if (item.kind === "user") return html`<li class="said"><span class="sr">You: </span>${item.text}</li>`;
+  if (item.kind === "user") return html`<li class="said"><div class="bubble"><span class="sr">You: </span>${item.text}</div></li>`;
   if (item.kind === "text") return html`<li><${Markdown} text=${item.text} /></li>`;
   if (item.kind === "call") return html`<li class="calls"><${Call} item=${item} /></li>`;
   return html`<li><p class="notice">${endOf(item.reason, item.text)}</p></li>`;

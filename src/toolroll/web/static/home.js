@@ -9,9 +9,10 @@ export function RunList({ runs, empty }) {
   return html`<ul class="list">${runs.map((run) => {
     const [words, look] = stateOf(run.state);
     return html`<li key=${run.id}><a class="line" href=${`#/chat/${run.id}`}>
-      <span class="title">${run.title || "Untitled"}</span><span class=${`tag ${look}`}>${words}</span>
-      <span class="small">${run.app} ${run.folder && `in ${folderName(run.folder)}`}, ${run.model}</span>
-      <span class="small">${ago(run.updated)}</span>
+      <span class=${`dot ${run.state}`}></span>
+      <span class="grow"><span class="title">${run.title || "Untitled"}</span>
+        <span class="small">${run.app} ${run.folder && `in ${folderName(run.folder)}`}, ${run.model}, ${ago(run.updated)}</span></span>
+      <span class=${`tag ${look}`}>${words}</span>
     </a></li>`;
   })}</ul>`;
 }

@@ -37,8 +37,9 @@ export function Ideas() {
       : html`<ul class="list">${jobs.map((job) => {
           const [words, look] = stateOf(job.state);
           return html`<li key=${job.id}><a class="line" href=${`#/idea/${job.id}`}>
-            <span class="title">${job.title}</span><span class=${`tag ${look}`}>${words}</span>
-            <span><${Steps} job=${job} /></span><span class="small">${job.model}</span></a></li>`;
+            <span class=${`dot ${job.state}`}></span>
+            <span class="grow"><span class="title">${job.title}</span><span class="small">${job.model}</span><${Steps} job=${job} /></span>
+            <span class=${`tag ${look}`}>${words}</span></a></li>`;
         })}</ul>`}</div>
   </div>`;
 }

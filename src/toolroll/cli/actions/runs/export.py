@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 import click
 
+from toolroll.apps.export.page import render_page
+from toolroll.apps.export.run_tree import RunTree, format_json_lines, read_run_tree
+from toolroll.apps.export.timeline import build_timeline
 from toolroll.apps.run_log import find_run, read_run_log
-from toolroll.cli.export.page import render_page
-from toolroll.cli.export.run_tree import RunTree, format_json_lines, read_run_tree
-from toolroll.cli.export.timeline import build_timeline
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
 from toolroll.errors import FileExists, FileMissing, NotAFile, UsageError

@@ -7,11 +7,10 @@ from typing import Final, Literal
 
 from toolroll._version import __version__
 from toolroll.agent.cost import total_cost
-from toolroll.cli.export.entries import EntryWriter
-from toolroll.cli.export.html import PAGE_CHARACTERS, STYLE, PageBudget, content_policy, escape_text
-from toolroll.cli.export.run_tree import RunTree
-from toolroll.cli.export.timeline import Entry, TurnView, build_timeline, iterate_turns
-from toolroll.cli.render.records import find_end
+from toolroll.apps.export.entries import EntryWriter
+from toolroll.apps.export.html import PAGE_CHARACTERS, STYLE, PageBudget, content_policy, escape_text
+from toolroll.apps.export.run_tree import RunTree
+from toolroll.apps.export.timeline import Entry, TurnView, build_timeline, find_end, iterate_turns
 from toolroll.journal.records import RunBegan
 from toolroll.kernel.data.usage import Usage
 

@@ -13,6 +13,7 @@ from toolroll.journal.records import (
     ModelTurn,
     Record,
     RunBegan,
+    RunEnded,
     StateSet,
     UsageAdded,
 )
@@ -69,6 +70,12 @@ def build_timeline(recording: Recording, times: Mapping[int, float]) -> list[Ent
     """Return all of a run in order, with the places of records that cannot be read."""
     damage = [DamageView(index=number, why=why) for number, why in recording.damaged]
     return sorted([*_entries(recording.records, times), *damage], key=lambda entry: entry.index)
+
+
+def find_end(recording: Recording) -> RunEnded | None:
+    """Return how a run ended; None where it goes on. What is kept with one that is over does not begin it anew."""
+    last = next((record for _, record in reversed(recording.records) if not isinstance(record, StateSet)), None)
+    return last if isinstance(last, RunEnded) else None
 
 
 def _entries(records: Sequence[tuple[int, Record]], times: Mapping[int, float]) -> list[Entry]:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Final
 
-from toolroll.cli.export.html import PageBudget, escape_text
-from toolroll.cli.export.run_tree import RunTree
-from toolroll.cli.export.timeline import CallView, DamageView, Entry, NoteView, TurnView, build_timeline
+from toolroll.apps.export.html import PageBudget, escape_text
+from toolroll.apps.export.run_tree import RunTree
+from toolroll.apps.export.timeline import CallView, DamageView, Entry, NoteView, TurnView, build_timeline
 from toolroll.journal.records import (
     ApprovalAnswer,
     CallEnded,
