@@ -54,6 +54,8 @@ class ClientCall:
     answer: ElicitResult | None = None
     question: ApprovalRequest | None = None
     hint: str = ""
+    may_ask: bool = True
+    """Whether this request can be answered with a question: not where something is only read."""
     _steps: "list[tuple[float | None, str]]" = field(default_factory=list)
     _done: float = 0.0
     _sender: "asyncio.Task[None] | None" = None
@@ -66,6 +68,8 @@ class ClientCall:
     @property
     def can_ask(self) -> bool:
         """Return whether the client shows forms to a person."""
+        if not self.may_ask:
+            return False
         capabilities = self.ctx.session.client_capabilities
         elicitation = None if capabilities is None else capabilities.elicitation
         return elicitation is not None and (elicitation.form is not None or elicitation.url is None)

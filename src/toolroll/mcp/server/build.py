@@ -12,6 +12,9 @@ from toolroll.apps.project import Project, ResearchPlace
 from toolroll.apps.surface import Surface
 from toolroll.errors import UsageError
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.kernel.define.tool import Tool
+from toolroll.lazy import load
+from toolroll.mcp.server.resources import DocumentSource
 from toolroll.mcp.server.run_record import MCP_KIND
 from toolroll.mcp.server.server import ToolServer
 from toolroll.packs.catalog import CatalogEntry, read_catalog
@@ -19,6 +22,7 @@ from toolroll.packs.code.keys import WORKSPACE
 from toolroll.packs.writing.texts.messages import LANG, choose_language
 
 DEFAULT_PACK: Final = "code"
+_DOCUMENT_TOOLS: Final = frozenset({"read_past_posts", "read_research", "read_style_profile"})
 INSTRUCTIONS: Final = (
     "Tools of toolroll for the folder {root}. Paths are relative to it. A tool that changes something is shown to the "
     "user first, who can allow or reject it; a rejected call comes back as an error with the reason. Read a file "
@@ -68,7 +72,16 @@ def build_server(options: ServerOptions, *, project: Project, surface: Surface, 
         journal=journal,
         outputs=journal.folder / FOLDER,
         record={"kind": MCP_KIND, "root": str(options.root), "packs": list(options.packs)},
+        documents=_documents(tools),
     )
+
+
+def _documents(tools: Sequence[Tool]) -> Sequence[DocumentSource]:
+    """What these tools read can be read as resources; the packs are loaded only if one of their tools is served."""
+    if not {tool.name for tool in tools} & _DOCUMENT_TOOLS:
+        return ()
+    found: Sequence[DocumentSource] = load("toolroll.mcp.server.documents:documents_of")(tools)
+    return found
 
 
 def list_entries(options: ServerOptions) -> Sequence[CatalogEntry]:

@@ -83,10 +83,15 @@ def client_key(ctx: ServerRequestContext[Any, Any]) -> Hashable:
     if request is None:
         return None
     session = request.headers.get(SESSION_HEADER)
-    if session is not None and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+    if session is not None and not is_modern(ctx):
         return session_key(session)
     user = request.scope.get("user")
     return ("name", None if user is None else user.display_name, client_name(ctx))
+
+
+def is_modern(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Return whether a request is of a version without sessions."""
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 def client_name(ctx: ServerRequestContext[Any, Any]) -> str:

@@ -21,6 +21,7 @@ from toolroll.kernel.data.messages import ToolCall, ToolMessage
 from toolroll.kernel.define.tool import Toolset
 from toolroll.kernel.depends.dependency import Overrides
 from toolroll.mcp.server.approver import ClientApprover, ClientCall, decide_all
+from toolroll.mcp.server.resources import DocumentSource
 from toolroll.mcp.server.run_record import RunRecord
 from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.outputs.store import OutputStore
@@ -47,6 +48,8 @@ class Serving:
     """What the run log has about how the server was started."""
     approval_seconds: float = APPROVAL_TIMEOUT_S
     """How long a question waits; no answer is a no."""
+    documents: Sequence[DocumentSource] = ()
+    """What clients can read beside the tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +102,21 @@ class ServedRun:
             self._pending.pop(next(iter(self._pending)))
         self._pending[call_id] = digest
 
-    async def call(self, call: ToolCall, client_call: ClientCall) -> Answered | None:
+    async def look(self, tools: Toolset, call: ToolCall, client_call: ClientCall) -> ToolResult:
+        """Run a tool that lists something for the client, and is not on record."""
+        self._calls[call.id] = client_call
+        try:
+            [result] = await execute_step(tools, [call], self._run)
+        finally:
+            self._calls.pop(call.id, None)
+            self._started.pop(call.id, None)
+        return result
+
+    async def call(self, call: ToolCall, client_call: ClientCall, *, tools: Toolset | None = None) -> Answered | None:
         """Run one call; None if the client has to ask the person first, and call again."""
         self._calls[call.id] = client_call
         self._record.open_call(call)
-        work = asyncio.ensure_future(self._execute(call, client_call))
+        work = asyncio.ensure_future(self._execute(call, client_call, tools or self._serving.tools))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -122,10 +135,10 @@ class ServedRun:
         if self.outputs is not None:
             self.outputs.close()
 
-    async def _execute(self, call: ToolCall, client_call: ClientCall) -> Answered | None:
+    async def _execute(self, call: ToolCall, client_call: ClientCall, tools: Toolset) -> Answered | None:
         begun = perf_counter()
         try:
-            [result] = await execute_step(self._serving.tools, [call], self._run)
+            [result] = await execute_step(tools, [call], self._run)
             if client_call.question is not None:
                 self.add_pending(call.id, client_call.question.digest)
                 return None

@@ -1,7 +1,8 @@
 """`ToolServer`: any tools as an MCP server, over stdio, over HTTP, or in process."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Hashable, Iterable, Mapping
+from collections.abc import AsyncIterator, Hashable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +17,12 @@ from mcp_types import (
     CallToolResult,
     ElicitResult,
     InputRequiredResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
 )
 
 from toolroll._version import __version__
@@ -29,9 +34,18 @@ from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.define.tool import Tool, Toolset
 from toolroll.kernel.depends.dependency import Overrides
 from toolroll.mcp.server.approver import QUESTION, ClientCall, make_form
-from toolroll.mcp.server.client_runs import ClientRuns
+from toolroll.mcp.server.client_runs import ClientRuns, is_modern
 from toolroll.mcp.server.definitions import fit_text, list_tool
-from toolroll.mcp.server.results import to_client_result
+from toolroll.mcp.server.reader import ClientReader
+from toolroll.mcp.server.resources import (
+    DocumentSource,
+    list_resources,
+    list_templates,
+    make_result,
+    read_document,
+    read_output,
+)
+from toolroll.mcp.server.results import OUTPUT_URI, to_client_result
 from toolroll.mcp.server.served_run import ServedRun, Serving, store_of_call
 from toolroll.outputs.tools import output_tools
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
@@ -47,6 +61,7 @@ class ToolServer:
 
     Every call is checked, approved and run as for an agent of ours. Without an `approver`, the person behind the client
     is asked. With a `journal`, the calls of a client are a run in it; with `outputs`, a folder, whole outputs are kept.
+    `documents` can be read as resources.
     """
 
     def __init__(
@@ -63,6 +78,7 @@ class ToolServer:
         journal: Journal | None = None,
         outputs: Path | None = None,
         record: Mapping[str, object] | None = None,
+        documents: Sequence[DocumentSource] = (),
     ) -> None:
         readers = () if outputs is None else output_tools(store_of_call)
         self.tools: Toolset = Toolset([*tools, *readers])
@@ -76,6 +92,7 @@ class ToolServer:
             journal=journal,
             outputs=outputs,
             record=record or {},
+            documents=tuple(documents),
         )
         self._listed = [list_tool(tool) for tool in sorted(self.tools, key=lambda tool: tool.name)]
         self._schemas = {tool.name: tool.input_schema for tool in self._listed}
@@ -84,6 +101,7 @@ class ToolServer:
         """The server of the SDK, for what it offers beyond this class."""
 
     def _make_protocol(self, name: str, instructions: str) -> Server[ClientRuns]:
+        has_resources = self._serving.outputs is not None or bool(self._serving.documents)
         server: Server[ClientRuns] = Server(
             name,
             version=__version__,
@@ -93,6 +111,9 @@ class ToolServer:
             get_tool_input_schema=self._schemas.get,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources if has_resources else None,
+            on_list_resource_templates=self._list_templates if has_resources else None,
+            on_read_resource=self._read_resource if has_resources else None,
         )
         security = RequestStateSecurity.ephemeral(ttl=self._serving.approval_seconds)
         server.middleware.append(RequestStateBoundary(security, default_audience=name))
@@ -119,6 +140,28 @@ class ToolServer:
 
     async def _list_tools(self, _ctx: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=self._listed, ttl_ms=LIST_SECONDS * 1_000, cache_scope="private")
+
+    async def _list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        reader = await self._reader(ctx)
+        cursor = None if params is None else params.cursor
+        return await list_resources(self._serving.documents, reader, cursor, is_modern=is_modern(ctx))
+
+    async def _list_templates(
+        self, ctx: Context, _params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        has_outputs = self._serving.outputs is not None
+        return list_templates(self._serving.documents, has_outputs=has_outputs, is_modern=is_modern(ctx))
+
+    async def _read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        served = await ctx.lifespan_context.find(ctx)
+        if params.uri.startswith(OUTPUT_URI):
+            found = None if served.outputs is None else await asyncio.to_thread(read_output, served.outputs, params.uri)
+        else:
+            found = await read_document(self._serving.documents, params.uri, await self._reader(ctx))
+        return make_result(found, params.uri, is_modern=is_modern(ctx))
+
+    async def _reader(self, ctx: Context) -> ClientReader:
+        return ClientReader(await ctx.lifespan_context.find(ctx), ctx, self._serving.approval_seconds)
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         if self.tools.get(params.name) is None:

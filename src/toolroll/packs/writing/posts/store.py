@@ -12,9 +12,9 @@ from typing import Final, Self
 from toolroll.errors import FileExists
 from toolroll.packs.writing.posts.index import PostIndex, PostMatches
 from toolroll.packs.writing.posts.platforms import Platform
-from toolroll.packs.writing.posts.post_file import SUFFIX, Draft, file_stem, file_text
+from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES, SUFFIX, Draft, file_stem, file_text, is_post_name
 from toolroll.packs.writing.posts.sync import OwnSave, Progress
-from toolroll.packs.writing.storage import find_folder, make_folder
+from toolroll.packs.writing.storage import find_folder, make_folder, open_folder, read_regular_file
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.paths.os_errors import exists_error
@@ -82,6 +82,23 @@ class PostStore:
         if find_folder(self._data, _relative(FOLDER)) is None:
             return PostMatches()
         return self._index.search(keywords, platform=platform, limit=limit, progress=progress)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the file names of all posts, the newest first."""
+        folder = find_folder(self._data, _relative(FOLDER))
+        if folder is None:
+            return ()
+        with open_folder(folder) as fd, os.scandir(fd) as entries:
+            return tuple(sorted((one.name for one in entries if is_post_name(one.name)), reverse=True))
+
+    def read(self, name: str) -> str | None:
+        """Return a whole post by its file name; None if there is none."""
+        folder = find_folder(self._data, _relative(FOLDER)) if name in self.names() else None
+        if folder is None:
+            return None
+        with open_folder(folder) as fd:
+            found = read_regular_file(fd, name, limit_bytes=MAX_POST_BYTES)
+        return None if found is None else found[0].decode(errors="replace")
 
 
 def _relative(path: Path) -> RelativePath:
