@@ -16,7 +16,6 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 PAGES.remove("docs/promises.md")  # names what is planned, too
 PROGRAMS: dict[str, click.Command] = {"toolroll": root, "ghostpen": ghostpen}
-DEFAULTS: dict[type[click.Group], str] = {DefaultGroup: "run", DefaultLazyGroup: "write"}
 
 COMMAND = r"(?:toolroll|ghostpen)\s[^`\n]*(?:\n[^`\n]+)?"
 IN_A_LINE = re.compile(rf"`({COMMAND})`")
@@ -57,16 +56,23 @@ def fault_of(command: str) -> str | None:
                 return f"`{command}`: {path} has no {word}"
         elif isinstance(now, click.Group) and word != word.upper():
             found = now.get_command(click.Context(now), word)
-            if found is None and type(now) not in DEFAULTS:
+            if found is None and default_name(now) is None:
                 return f"`{command}`: {path} has no command {word}"
             now, path = found or default_of(now), f"{path} {word}" if found else path
             known = options_of(now) | {"--debug"}
     return None
 
 
+def default_name(group: click.Group) -> str | None:
+    """The name of the command that is meant where none is named."""
+    if isinstance(group, DefaultGroup):
+        return group.default
+    return "write" if isinstance(group, DefaultLazyGroup) else None
+
+
 def default_of(group: click.Group) -> click.Command:
     """The command that is meant where none is named."""
-    name = DEFAULTS.get(type(group))
+    name = default_name(group)
     found = group.get_command(click.Context(group), name) if name else group
     assert found is not None
     return found
