@@ -23,8 +23,10 @@ def output_options(command: F) -> F:
 
 
 def event_options(command: F) -> F:
-    """Add the same to a command that shows a run while it goes."""
-    return _add_output(command, "Write every event as a line of JSON to stdout; errors too.")
+    """Add the same, and `--verbose`, to a command that shows a run while it goes."""
+    text = "Show the arguments, time and size of every call as they are."
+    verbose = click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_note_verbose, help=text)
+    return _add_output(verbose(command), "Write every event as a line of JSON to stdout; errors too.")
 
 
 def root_option(command: F) -> F:
@@ -130,6 +132,12 @@ def _note_json(context: click.Context, _parameter: click.Parameter, value: bool)
     session = context.find_object(Session)
     if session is not None and value:
         session.json = True
+
+
+def _note_verbose(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
+    session = context.find_object(Session)
+    if session is not None and value:
+        session.verbose = True
 
 
 def _note_plain(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape

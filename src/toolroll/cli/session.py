@@ -47,7 +47,8 @@ class Session:
 
     `plain` is for screen readers and dumb terminals: no colours, nothing that moves, one line a thing. In a chat
     (`is_chat`) no command to resume a run is suggested: the person writes the next message. With `prints`, the answer
-    alone is shown, and nobody is asked. `error_label` stands before errors, and `interrupted_message` is shown after
+    alone is shown, and nobody is asked. With `verbose`, calls are shown with their arguments as they are. `theme` is
+    "auto", "dark" or "light". `error_label` stands before errors, and `interrupted_message` is shown after
     Ctrl-C: a command may speak another language.
     """
 
@@ -56,6 +57,8 @@ class Session:
     plain: bool = field(default_factory=is_dumb_terminal)
     is_chat: bool = False
     prints: bool = False
+    verbose: bool = False
+    theme: str = "auto"
     error_label: str = "Error"
     interrupted_message: str = "Interrupted."
     _out: TextIO | None = field(default=None, repr=False)
@@ -207,6 +210,13 @@ def wants_plain() -> bool:
     context = click.get_current_context(silent=True)
     session = None if context is None else context.find_object(Session)
     return is_dumb_terminal() if session is None else session.plain
+
+
+def wanted_theme() -> str:
+    """Return which theme the command that runs now shall have: "auto", "dark" or "light"."""
+    context = click.get_current_context(silent=True)
+    session = None if context is None else context.find_object(Session)
+    return "auto" if session is None else session.theme
 
 
 def debug_option(command: F) -> F:

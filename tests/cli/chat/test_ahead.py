@@ -39,13 +39,15 @@ def held(project: Project) -> Held:
 
 
 @pytest.mark.parametrize("more", [(), ("--plain",)], ids=["edited", "plain"])
-def test_S1_lines_that_are_typed_ahead_are_the_next_messages(
+def test_S1_S11_lines_that_are_typed_ahead_are_the_next_messages(
     project: Project, held: Held, more: tuple[str, ...]
 ) -> None:
     with held.chat("Раз.", "Два.", "Три.", more=more) as screen:
         screen.send("перше".encode() + ENTER)  # before there is anything to type it into
         screen.shows("Ask about this project" if more else "step 1")
         screen.send(b"x" + BACKSPACE + "друге".encode() + ENTER + "тре".encode() + CTRL_D + "т".encode())
+        if not more:
+            screen.shows("queued: друге\n> трет")
         held.let_go()
         screen.shows("Раз.", "Два.")
         screen.send("є".encode() + ENTER)
@@ -55,6 +57,21 @@ def test_S1_lines_that_are_typed_ahead_are_the_next_messages(
         assert screen.end()[0] == 0
     last = said_in(recorded(project)[-1])
     assert [word for word in ("перше", "друге", "третє") if not any(f'"{word}"' in one for one in last)] == []
+
+
+def test_S11_what_is_queued_when_an_answer_is_stopped_is_offered_and_not_sent(project: Project, held: Held) -> None:
+    with held.chat("Раз.", "Два.") as screen:
+        screen.say("перше", "step 1")
+        screen.send("друге".encode() + ENTER)
+        screen.shows("queued: друге")
+        screen.send(CTRL_C)
+        screen.asks("> друге")
+        screen.shows("scripted:")
+        screen.send(CTRL_C)
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+    assert len(recorded(project)) == 1
 
 
 def test_S5_XA6_a_yes_that_is_typed_ahead_approves_nothing(project: Project, held: Held) -> None:

@@ -135,7 +135,7 @@ def test_S1_errors_of_a_model_are_told_in_a_line_and_the_chat_goes_on(project: P
             screen.send(UP)
             screen.shows("> Скажи щось")
             screen.send(ENTER)
-            screen.shows("list_files", "· run ", "Error: ")
+            screen.shows("· List .", "· run ", "Error: ")
             screen.say("Ще раз", "Вийшло.")
             screen.say("/exit")
             assert screen.end()[0] == 0
@@ -227,7 +227,7 @@ def test_XA26_one_ctrl_c_ends_a_check(project: Project) -> None:
     check = {"calls": [{"name": "run_check", "id": "check_1"}]}
     with chat(project, "code", "--yes", "--model", project.script(check, "That is all.")) as screen:
         screen.say("/policy", "This chat was begun with --yes: every change is made without asking.")
-        screen.say("check it", "run_check")
+        screen.say("check it", "▸ Check")
         screen.waits_until((project.root / "begun").exists, "the check")
         screen.send(CTRL_C)
         screen.shows("interrupted (stopped on request)")

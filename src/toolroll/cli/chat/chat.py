@@ -20,9 +20,11 @@ from toolroll.cli.chat.input import LineInput, open_input
 from toolroll.cli.chat.mentions import OutgoingMessage, attach_files, describe_attachments
 from toolroll.cli.chat.parse import UnknownCommand, parse_command, remove_escapes
 from toolroll.cli.chat.reopen import show_last_words
+from toolroll.cli.chat.status import ChatFigures
 from toolroll.cli.chat.suggestions import FileNames, Suggester
 from toolroll.cli.driver import Interrupts, RunDriver
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session
+from toolroll.cli.terminal.message_queue import QUEUE
 from toolroll.cli.termination import is_ending
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.journal.conversations import ConversationSummary
@@ -65,6 +67,7 @@ class Chat:
         earlier: ConversationSummary | None = None,
     ) -> None:
         self._session, self._agent, self._earlier = session, agent, earlier
+        self._figures = ChatFigures(None if earlier is None else earlier.cost)
         self._commands = Commands(session, agent, journal, self._send)
         self._input = self._open_input()
         self._interrupts = Interrupts()
@@ -97,6 +100,7 @@ class Chat:
                 arguments={"model": tuple(ALIASES)},
                 names=None if info.workspace is None else FileNames(workspace=info.workspace),
             ),
+            status=lambda: self._figures.format(self._agent.info, get_terminal_size().columns),
         )
         assert lines is not None  # `check_terminal` has looked
         return lines
@@ -139,6 +143,11 @@ class Chat:
         """Return the result of one run, which was shown; None where it broke off, or where nothing ran."""
         driver = ChatDriver(self._session, model=self._agent.info.model, interrupts=self._interrupts)
         await driver.finish(work(driver))
+        ended = driver.outcome or self._interrupts.result
+        if ended is not None:
+            self._figures.add(ended)
+        if driver.outcome is None:
+            QUEUE.set_aside()  # after a Ctrl-C or an error the next message may be another one
         return driver.outcome
 
     def _wants_more(self, result: RunResult[Any]) -> bool:

@@ -11,6 +11,7 @@ import click
 from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS, describe_too_long, spell_out_hidden
 from toolroll.cli.render.prose import notify
 from toolroll.cli.terminal.keyboard import TYPED_AHEAD, Came
+from toolroll.cli.terminal.message_queue import QUEUE
 from toolroll.cli.terminal.terminal import Terminal, interruptible, open_terminal, without_wakeups
 from toolroll.cli.termination import is_ending
 from toolroll.errors import ToolrollError, UsageError
@@ -89,27 +90,44 @@ def open_input(
     suggester: "Suggester | None" = None,
     environment: Mapping[str, str] = os.environ,
     translate: Callable[[str], str] = str,
+    status: Callable[[], str] | None = None,
 ) -> LineInput | None:
-    """Return what reads from the person at the terminal, or None; `translate` puts notes into their language."""
+    """Return what reads from the person at the terminal, or None; `translate` puts notes into their language.
+
+    `status` gives the line below the prompt.
+    """
     terminal = open_terminal(environment)
     if terminal is None:
         return None
     warn = _make_warn(translate)
-    return LineInput(_Plain(terminal, warn) if session.plain else _Edited(history, suggester, warn), warn)
+    return LineInput(_Plain(terminal, warn) if session.plain else _Edited(history, suggester, warn, status), warn)
 
 
 class _Edited:
     """The line editor; it is made when the first message is read."""
 
-    def __init__(self, history: "MessageHistory | None", suggester: "Suggester | None", warn: Warn) -> None:
-        self._history, self._suggester, self._warn = history, suggester, warn
+    def __init__(
+        self,
+        history: "MessageHistory | None",
+        suggester: "Suggester | None",
+        warn: Warn,
+        status: Callable[[], str] | None,
+    ) -> None:
+        self._history, self._suggester, self._warn, self._status = history, suggester, warn, status
         self._session: PromptSession[str] | None = None
 
     async def read(self, prompt: str) -> str | None:
+        queued = QUEUE.take_line()
+        if queued is not None:
+            click.echo(f"{prompt}{terminal_safe(queued)}", err=True)
+            self._use_history(lambda history: history.add(queued), None)
+            return queued
         if self._session is None:
             self._session = self._open()
         try:
-            text = await self._session.prompt_async(prompt, default=_take_ahead(), handle_sigint=False)
+            text = await self._session.prompt_async(
+                prompt, default=_take_ahead() + QUEUE.take_rest(), handle_sigint=False
+            )
         except EOFError:
             return None
         except BaseException:  # a signal in the midst of drawing, after which the editor undoes only half of it
@@ -124,7 +142,7 @@ class _Edited:
 
         nothing: list[str] = []
         texts = self._use_history(lambda history: history.texts(), nothing)
-        return make_prompt_session(texts=texts, suggester=self._suggester, warn=self._warn)
+        return make_prompt_session(texts=texts, suggester=self._suggester, warn=self._warn, status=self._status)
 
     def _use_history(self, work: "Callable[[MessageHistory], T]", otherwise: T) -> T:
         """What is done with what is kept for the arrow keys; where it cannot be, that is told once."""

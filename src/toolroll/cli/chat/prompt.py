@@ -10,11 +10,13 @@ from prompt_toolkit.application import get_app, run_in_terminal
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition
+from prompt_toolkit.filters import Condition, is_done
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input.defaults import create_input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout.containers import ConditionalContainer, HSplit, Window
+from prompt_toolkit.layout.controls import FormattedTextControl
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession
@@ -31,13 +33,18 @@ MENU_ROWS: Final = 6
 
 
 def make_prompt_session(
-    *, texts: Sequence[str], suggester: "Suggester | None", warn: Callable[[str], None]
+    *,
+    texts: Sequence[str],
+    suggester: "Suggester | None",
+    warn: Callable[[str], None],
+    status: Callable[[], str] | None = None,
 ) -> "PromptSession[str]":
     """Return what reads one message after the other from the terminal, and shows it on stderr.
 
-    `texts` are what the arrow keys bring back, the oldest first; `warn` shows a line above the message.
+    `texts` are what the arrow keys bring back, the oldest first; `warn` shows a line above the message, and `status`
+    is the line below it.
     """
-    return PromptSession(
+    session = _Session(
         input=create_input(sys.stdin),
         output=_output(),
         multiline=True,
@@ -55,6 +62,35 @@ def make_prompt_session(
         enable_open_in_editor=False,
         mouse_support=False,
     )
+    if status is not None:
+        _add_status(session, status)
+    return session
+
+
+def _add_status(session: "PromptSession[str]", status: Callable[[], str]) -> None:
+    """Put a line below the message. The editor's own toolbar would wait for the place of the cursor, see `_output`."""
+    control = FormattedTextControl(lambda: [("fg:ansibrightblack", status())])
+    line = ConditionalContainer(Window(control, height=1, dont_extend_height=True), filter=~is_done)
+    session.layout.container = HSplit([session.layout.container, line])
+
+
+class _Session(PromptSession[str]):
+    """Leaves room for a menu only while one may come: the line below the prompt stands right below it else."""
+
+    _rows = 0
+
+    @property
+    def reserve_space_for_menu(self) -> int:
+        """Return the rows below the message that are kept free."""
+        return self._rows if _may_complete(self.default_buffer.document.text_before_cursor) else 0
+
+    @reserve_space_for_menu.setter
+    def reserve_space_for_menu(self, rows: int) -> None:
+        self._rows = rows
+
+
+def _may_complete(before: str) -> bool:
+    return before.startswith("/") or "@" in before
 
 
 def _continued(_width: int, _line: int, is_wrapped: int) -> str:

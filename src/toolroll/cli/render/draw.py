@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
 from toolroll.cli.render.rows import Look, Row
+from toolroll.lazy import load
 
 MIN_TEXT_COLUMNS: Final = 8
 """What is left for text beside a wide gutter on a very narrow screen; wider characters still fit."""
@@ -27,6 +28,28 @@ _STYLES: Final[Mapping[Look, str]] = {
 # Reverse rather than a colour of its own: it is there with NO_COLOR too.
 _MARK: Final = "reverse"
 
+Theme: TypeAlias = Literal["dark", "light", "plain", "none"]
+"""Which colours can be read here: `plain` is those of the terminal alone, `none` is no colour of code."""
+
+_TINTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "dark": {"added": "on color(22)", "removed": "on color(52)"},
+    "light": {"added": "on color(194)", "removed": "on color(224)"},
+}
+_COLOURED: Final = ("256", "truecolor")
+_LIGHT: Final = ("7", "15")
+
+
+def find_theme(console: Console, wanted: str, environment: Mapping[str, str]) -> Theme:
+    """Return the theme for a terminal: as `wanted`, or as the terminal says of its background where that is "auto"."""
+    if console.color_system is None or console.no_color:
+        return "none"
+    if console.color_system not in _COLOURED:
+        return "plain"
+    if wanted in _TINTS:
+        return "light" if wanted == "light" else "dark"
+    background = environment.get("COLORFGBG", "").rpartition(";")[2]
+    return "plain" if not background else "light" if background in _LIGHT else "dark"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenLine:
@@ -36,15 +59,28 @@ class ScreenLine:
     start: int
     end: int
 
-    def render(self) -> Text:
+    def render(self, theme: "Theme" = "plain") -> Text:
         """Return the line with its colours; marks are worked out here, for the lines that are really shown."""
         gutter = self.row.gutter if self.start == 0 else "┊ ".rjust(len(self.row.gutter)) if self.row.gutter else ""
         line = Text(gutter, style="dim" if self.row.look not in ("added", "removed") else _STYLES[self.row.look])
-        text = Text(self.row.text, style=_STYLES[self.row.look])
+        text = self._text(theme)
         if self.row.other is not None:
             for start, end in _own_spans(self.row):
                 text.stylize(_MARK, start, end)
         return Text.assemble(line, text[self.start : self.end])
+
+    def _text(self, theme: "Theme") -> Text:
+        """The whole text of the row: code in its colours, on a tint where a line is added or removed.
+
+        Without a tint, what is added is green and what is removed is red, and has no other colours.
+        """
+        row = self.row
+        tint = _TINTS.get(theme, {}).get(row.look, "")
+        if not row.language or theme == "none" or (row.look != "text" and not tint):
+            return Text(row.text, style=_STYLES[row.look])
+        text: Text = load("toolroll.cli.render.highlight:Highlighter")(row.language).colour(row.text)
+        text.stylize_before(tint)
+        return text
 
 
 def fold(rows: Sequence[Row], width: int) -> list[ScreenLine]:
@@ -85,10 +121,10 @@ def _own_spans(row: Row) -> list[tuple[int, int]]:
     return changed_spans(row.other, row.text)[1]
 
 
-def print_lines(console: Console, lines: Sequence[ScreenLine]) -> None:
+def print_lines(console: Console, lines: Sequence[ScreenLine], theme: Theme = "none") -> None:
     """Print lines that already fit."""
     for line in lines:
-        console.print(line.render(), soft_wrap=True)
+        console.print(line.render(theme), soft_wrap=True)
 
 
 Spans: TypeAlias = list[tuple[int, int]]

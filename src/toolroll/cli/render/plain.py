@@ -21,6 +21,7 @@ from toolroll.agent.events import (
     Warned,
 )
 from toolroll.agent.result import RunResult
+from toolroll.cli.render.calls import SLOW_MS, CallWords, describe_call, format_duration
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.result import MAX_LINE_CHARACTERS, exit_code, lacks_answer, suggest_next, summarize_result
 from toolroll.cli.session import Session
@@ -31,6 +32,8 @@ from toolroll.safe.secrets.redact import redact_line
 from toolroll.safe.text import one_line
 
 MAX_ARGUMENTS_CHARACTERS: Final = 60
+MAX_FAILURE_CHARACTERS: Final = 400
+"""A message that is not longer is told whole: five lines of a terminal."""
 SHOW_WAIT_S: Final = 10.0
 """Shorter waits for a model get no line of their own, which would stay."""
 
@@ -59,7 +62,7 @@ class PlainRenderer:
             case StepFinished() | CallStarted():
                 self._end_line()
             case CallFinished():
-                self._say(format_call(event), is_error=event.result.is_error)
+                self._say(format_call(event, is_verbose=self._session.verbose), is_error=event.result.is_error)
             case Warned(text=text):
                 self._say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
             case ContextTrimmed() | ContextCompacted():
@@ -161,9 +164,13 @@ def describe_wait(wait: WaitingForModel) -> str:
     return f"waiting for {what}, {wait.waited_s:.0f} s; gives up after {wait.limit_s:.0f} s"
 
 
-def format_call(event: CallFinished) -> str:
-    """Return a call and its outcome on one line."""
+def format_call(event: CallFinished, *, is_verbose: bool = False) -> str:
+    """Return a call and its outcome on one line; with `is_verbose`, its arguments as they are, time and size."""
     call, result = event.call, event.result
+    words = describe_call(call, result)
+    if words.is_known and not is_verbose:
+        is_bad = result.is_error or words.is_bad
+        return f"{'✗' if is_bad else '·'} {f'{words.verb} {words.about}'.rstrip()}{describe_outcome(event, words)}"
     arguments = redact_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
     size = len(result.text.encode("utf-8", "surrogatepass"))
     outcome = describe_failure(result) if result.is_error else f"{size:,} bytes"
@@ -171,15 +178,34 @@ def format_call(event: CallFinished) -> str:
     return f"{'✗' if result.is_error else '·'} {name} {arguments}  {event.duration_ms:,.0f} ms, {outcome}"
 
 
+def describe_outcome(event: CallFinished, words: CallWords) -> str:
+    """Return what came of a call that is told in words, with the blank before it; the time only where it was long."""
+    if event.result.is_error:
+        return f": {_failure_text(event.result)}"
+    took = f" in {format_duration(event.duration_ms)}" if event.duration_ms >= SLOW_MS else ""
+    return f"{f' {words.outcome}' if words.outcome else ''}{took}"
+
+
 def describe_failure(result: ToolResult) -> str:
     """Return how a call failed, in a line for people: of an object with a message, that message."""
+    return redact_line(f"{result.code}: {_first_line(_message(result))}", MAX_LINE_CHARACTERS)
+
+
+def _failure_text(result: ToolResult) -> str:
+    """The whole message where it is short, else its first line."""
+    text = " ".join(_message(result).split())
+    if len(text) <= MAX_FAILURE_CHARACTERS:
+        return redact_line(text, MAX_FAILURE_CHARACTERS)
+    return redact_line(_first_line(_message(result)), MAX_LINE_CHARACTERS)
+
+
+def _message(result: ToolResult) -> str:
     try:
         value = from_json(result.text)
     except ValueError:
         value = None
     message = value.get("message") if isinstance(value, dict) else None
-    text = message if isinstance(message, str) else result.text
-    return redact_line(f"{result.code}: {_first_line(text)}", MAX_LINE_CHARACTERS)
+    return message if isinstance(message, str) else result.text
 
 
 def _first_line(text: str) -> str:

@@ -42,12 +42,16 @@ _LOOKS: Final[Mapping[Sign, Look]] = {" ": "text", "-": "removed", "+": "added"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line to show. `gutter` is repeated as blanks where the text is folded; `other` is the line it stands for."""
+    """One line to show. `gutter` is repeated as blanks where the text is folded; `other` is the line it stands for.
+
+    `language` is the ending of the file's name, for the colours of code.
+    """
 
     text: str = ""
     look: Look = "text"
     gutter: str = ""
     other: str | None = None
+    language: str = ""
 
 
 def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -> list[Row]:
@@ -87,7 +91,8 @@ def preview_rows(preview: Preview) -> list[Row]:
 def hunk_rows(hunk: Hunk, name: str, *, number: int, total: int) -> list[Row]:
     """Return one hunk alone."""
     title = Row(text=f"{visible(name, keep=())}, change {number} of {total}", look="heading")
-    return [title, *_hunk_rows(hunk, _number_width([hunk]), without_cr=_is_crlf([hunk]))]
+    rows = _hunk_rows(hunk, _number_width([hunk]), without_cr=_is_crlf([hunk]), language=_language(name))
+    return [title, *rows]
 
 
 class _Summary:
@@ -292,10 +297,15 @@ def _diff_rows(diff: Diff) -> Iterator[Row]:
     yield Row(text=f"{visible(diff.name, keep=())}  {counts}{ends}", look="heading")
     width = _number_width(diff.hunks)
     for hunk in diff.hunks:
-        yield from _hunk_rows(hunk, width, without_cr=without_cr)
+        yield from _hunk_rows(hunk, width, without_cr=without_cr, language=_language(diff.name))
 
 
-def _hunk_rows(hunk: Hunk, width: int, *, without_cr: bool) -> Iterator[Row]:
+def _language(path: str) -> str:
+    """The ending of a file's name."""
+    return path.rpartition("/")[2].rpartition(".")[2]
+
+
+def _hunk_rows(hunk: Hunk, width: int, *, without_cr: bool, language: str) -> Iterator[Row]:
     yield Row(text=visible(hunk.heading), look="note")
     old, new = hunk.old_start, hunk.new_start
     others = _counterparts(hunk.lines)
@@ -305,7 +315,8 @@ def _hunk_rows(hunk: Hunk, width: int, *, without_cr: bool) -> Iterator[Row]:
         number = old if line.sign == "-" else new
         text = _line_text(line, without_cr=without_cr)
         other = _line_text(hunk.lines[others[index]], without_cr=without_cr) if index in others else None
-        yield Row(text=text, other=other, look=_LOOKS[line.sign], gutter=f"{number:>{width}} {line.sign} ")
+        gutter = f"{number:>{width}} {line.sign} "
+        yield Row(text=text, other=other, look=_LOOKS[line.sign], gutter=gutter, language=language)
         if not line.is_ended:
             yield Row(text="no newline at the end", look="note", gutter=" " * (width + 3))
 

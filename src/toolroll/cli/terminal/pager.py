@@ -77,7 +77,7 @@ class Pager:
 
     def _show(self, top: int, bottom: int) -> None:
         self._top, self._bottom = top, min(bottom, len(self._lines))
-        print_lines(self._terminal.console, self._lines[self._top : self._bottom])
+        print_lines(self._terminal.console, self._lines[self._top : self._bottom], self._terminal.theme)
         self._seen = max(self._seen, self._bottom)
 
 

@@ -14,10 +14,10 @@ from typing import Final, Literal
 from rich.console import Console
 from rich.text import Text
 
-from toolroll.cli.render.draw import fold, print_lines
+from toolroll.cli.render.draw import Theme, find_theme, fold, print_lines
 from toolroll.cli.render.prose import MIN_COLUMNS, wrap
 from toolroll.cli.render.rows import Look, Row
-from toolroll.cli.session import wants_plain
+from toolroll.cli.session import wanted_theme, wants_plain
 from toolroll.cli.terminal.keyboard import MARK_NO_PASTES, MARK_PASTES, Came, Keyboard, Pause, make_pause
 from toolroll.messages import Template
 from toolroll.safe.text import terminal_safe
@@ -126,6 +126,7 @@ class Terminal:
             file=sys.stderr, color_system=colours, highlight=False, markup=False, emoji=False
         )
         self._timeout_s: float | None = None
+        self.theme: Theme = find_theme(self.console, wanted_theme(), os.environ)
 
     @property
     def input_fd(self) -> int:
@@ -152,7 +153,7 @@ class Terminal:
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show rows, folded to the screen."""
-        print_lines(self.console, fold(rows, self.size[0]))
+        print_lines(self.console, fold(rows, self.size[0]), self.theme)
 
     def say(self, text: str, look: Look = "note") -> None:
         """Show words of our own, broken between words; what is quoted in them is made safe, and stays on one line."""

@@ -84,6 +84,8 @@ class ToolResult:
     """Whether it asks the run to end."""
     whole: str | None = None
     """The whole text, if `text` was cut."""
+    facts: Mapping[str, object] | None = None
+    """Counts and names for people, such as `{"matches": 12}`: a surface writes them in its own words."""
 
     @property
     def content(self) -> str | tuple[Part, ...]:
@@ -95,9 +97,9 @@ class ToolResult:
         return ToolMessage(call_id=call_id, name=name, content=self.content, is_error=self.is_error)
 
     @classmethod
-    def of_text(cls, text: str) -> "ToolResult":
+    def of_text(cls, text: str, facts: Mapping[str, object] | None = None) -> "ToolResult":
         """Make a text result."""
-        return cls("text", text, replace_surrogates(text))
+        return cls("text", text, replace_surrogates(text), facts=facts)
 
     @classmethod
     def of_json(cls, value: object) -> "ToolResult":

@@ -1,6 +1,6 @@
 """Turn what was found in a workspace into text for a model: short, with places, and with how to continue."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate, chain, repeat
@@ -41,6 +41,8 @@ class Page:
 
     text: str
     seen: tuple[Span, ...]
+    facts: Mapping[str, object]
+    """The first and the last line of the page, and how many there are."""
 
 
 def format_file(reading: FilePart) -> Page:
@@ -65,6 +67,7 @@ def format_file(reading: FilePart) -> Page:
             ]
         ),
         seen=tuple((line.number - 1, line.number) for line in lines if not line.is_cut),
+        facts={"first": lines[0].number if lines else 0, "last": last, "lines": reading.total_lines},
     )
 
 

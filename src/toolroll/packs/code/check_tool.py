@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.failures import tool_errors, tool_failure
@@ -42,7 +43,7 @@ def check_tool(command: Sequence[str], *, seconds: float) -> Tool:
         workspace = await ctx.resolve(WORKSPACE)
         return Preview.of_text(f"run in {workspace.root}:\n{shown}")
 
-    async def execute(_given: RunCheck, ctx: ToolContext) -> str:
+    async def execute(_given: RunCheck, ctx: ToolContext) -> ToolResult:
         workspace = await ctx.resolve(WORKSPACE)
         program = run_program(command, timeout_s=seconds, limit_output_bytes=MAX_OUTPUT_BYTES, cwd=workspace.root)
         with tool_errors():
@@ -83,7 +84,7 @@ async def _run_until_stopped(
             await asyncio.wait({task})
 
 
-def _describe_result(result: ProgramResult, command: str, seconds: float) -> str:
+def _describe_result(result: ProgramResult, command: str, seconds: float) -> ToolResult:
     output = "\n".join(
         part for part in (one.decode("utf-8", "replace").rstrip() for one in (result.stdout, result.stderr)) if part
     )
@@ -94,4 +95,5 @@ def _describe_result(result: ProgramResult, command: str, seconds: float) -> str
             f"{command} was stopped: it printed more than {MAX_OUTPUT_BYTES:,} bytes.\n{output}", code="output"
         )
     outcome = "passed" if result.exit_code == 0 else f"failed with exit code {result.exit_code}"
-    return f"{command} {outcome}.\n{output}".rstrip()
+    facts = {"passed": result.exit_code == 0, "exit_code": result.exit_code}
+    return ToolResult.of_text(f"{command} {outcome}.\n{output}".rstrip(), facts)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from toolroll.errors import ArgumentsRefused, ToolrollError
 from toolroll.kernel.approval.request import Preview, content_hash
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.call.result import Answered
+from toolroll.kernel.call.result import Answered, ToolResult
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.diff.unified import unified_diff
@@ -164,7 +164,7 @@ def _draft_one(drafting: Drafter, change: FileChange) -> None:
         raise ArgumentsRefused(f"A change of '{quote_path(change.path)}' needs {needs}.")
 
 
-async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:
+async def _carry_out(_given: BaseModel, ctx: ToolContext) -> ToolResult:
     with tool_errors():
         workspace, history, index = await see_workspace(ctx), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
     return await apply_proposal(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
@@ -223,7 +223,7 @@ apply_changes: Final = _define_tool(
 
 async def apply_proposal(
     workspace: Workspace, history: History, index: Index, contents: ContentCache, ctx: ToolContext
-) -> str:
+) -> ToolResult:
     """Write the proposal that was approved, and return what the model reads about it."""
     preview = ctx.preview
     if preview is None or not isinstance(preview.payload, Proposal):
@@ -234,7 +234,8 @@ async def apply_proposal(
     await asyncio.to_thread(_refresh_index, index, proposal, ctx)
     await asyncio.to_thread(_note_seen, SeenFiles(ctx.run), contents, proposal)
     notes = (*proposal.match_notes, *applied.notes, *_merge_notes(proposal))
-    return "\n".join([_summary(proposal, applied), *notes, *_difference(proposal)])
+    text = "\n".join([_summary(proposal, applied), *notes, *_difference(proposal)])
+    return ToolResult.of_text(text, _facts(proposal, applied))
 
 
 def _refresh_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
@@ -249,6 +250,17 @@ def _refresh_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
 def _summary(proposal: Proposal, applied: AppliedChange) -> str:
     files = ", ".join(f"{quote_path(str(change.path))} ({_counts(change)})" for change in proposal.changes)
     return f"Written: {files}. Undo it with change id {applied.id}."
+
+
+def _facts(proposal: Proposal, applied: AppliedChange) -> dict[str, object]:
+    signs = Counter(line[0] for change in proposal.changes for line in change.diff[2:])
+    return {
+        "added": signs["+"],
+        "removed": signs["-"],
+        "change": applied.id,
+        "files": len(proposal.changes),
+        "is_edited": proposal.edited is not None,
+    }
 
 
 def _counts(change: Change) -> str:

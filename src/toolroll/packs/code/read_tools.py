@@ -49,7 +49,7 @@ async def read_file(
     offset: Annotated[int, Field(ge=1, description="The first line to read, counted from 1.")] = 1,
     limit: Annotated[int | None, Field(ge=1, description="How many lines to read; 2,000 if not given.")] = None,
     column: Annotated[int, Field(ge=0, description="Of a line too long to show: the first character to read.")] = 0,
-) -> str:
+) -> ToolResult:
     """Read a file of the project, with line numbers. Use it to understand code, and always before you change a file.
 
     Says how many lines there are, where to go on, and the hash of the content.
@@ -62,7 +62,7 @@ async def read_file(
             await asyncio.to_thread(contents.keep, reading.data)
     page = format_file(reading)
     SeenFiles(ctx.run).add(str(place), reading.hash, reading.total_lines, page.seen)
-    return page.text
+    return ToolResult.of_text(page.text, page.facts)
 
 
 @tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
@@ -72,12 +72,13 @@ async def list_files(
     ctx: ToolContext,
     recursive: Annotated[bool, Field(description="List the files of all folders below it, too.")] = False,  # noqa: FBT002 - a model names it
     offset: Annotated[int, Field(ge=0, description="How many entries to skip, for the next page.")] = 0,
-) -> str:
+) -> ToolResult:
     """List the files and folders in a folder, with kind, size and date. Use it to see how a project is laid out."""
     with tool_errors(instead="Name the folder that it is in; read_file reads a file."):
         folder = _resolve_folder(workspace, path, ctx)
         listing = await list_folder(workspace.without_links(), folder, recursive=recursive, offset=offset)
-    return add_unasked(format_listing(listing, f"{folder}/" if folder else "./"), ctx.unasked_paths)
+    text = add_unasked(format_listing(listing, f"{folder}/" if folder else "./"), ctx.unasked_paths)
+    return ToolResult.of_text(text, {"entries": listing.total})
 
 
 @tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
@@ -101,7 +102,8 @@ async def search_files(
         most = max(limits.matches, limits.kept_matches)
         exact = workspace.without_links()
         result = await search(exact, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
-    answer = ToolResult.of_text(add_unasked(format_search(result, pattern, most=limits.matches), ctx.unasked_paths))
+    text = add_unasked(format_search(result, pattern, most=limits.matches), ctx.unasked_paths)
+    answer = ToolResult.of_text(text, {"matches": result.total, "files": result.matching_files})
     is_whole = fits_in_answer(result, most=limits.matches)
     return answer if is_whole else replace(answer, whole=format_all_matches(result, pattern))
 
@@ -112,12 +114,13 @@ async def find_files(
     workspace: InWorkspace,
     ctx: ToolContext,
     path: Annotated[str, Field(description="Only below this folder; the whole project if not given.")] = ".",
-) -> str:
+) -> ToolResult:
     """Find files by name. Use it when you know a part of a file's name, but not where it is."""
     with tool_errors():
         folder = _resolve_folder(workspace, path, ctx)
         found = await find_in(workspace.without_links(), pattern, folder=folder)
-    return add_unasked(format_found(found, pattern), ctx.unasked_paths)
+    text = add_unasked(format_found(found, pattern), ctx.unasked_paths)
+    return ToolResult.of_text(text, {"files": len(found.paths) + found.more})
 
 
 def _resolve_folder(workspace: Workspace, path: str, ctx: ToolContext) -> RelativePath | None:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from toolroll.errors import ArgumentsRefused, ToolrollError
 from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.define.decorator import tool
 from toolroll.packs.code.answers import (
     add_unasked,
@@ -49,7 +50,7 @@ def find_definition(
     index: WithIndex,
     ctx: ToolContext,
     type: Annotated[SymbolType | None, Field(description="Only symbols of this kind.")] = None,  # noqa: A002 - the name that models know
-) -> str:
+) -> ToolResult:
     """Find where a symbol (function, class, variable, import) is defined. Gives file, line, signature and context.
 
     It knows the code's own structure: text and comments that merely contain the name are not found.
@@ -62,7 +63,8 @@ def find_definition(
         answer = wider if wider.found else narrowed
         contexts = [_context(workspace, one) for one in answer.found[:MAX_WITH_CONTEXT]]
     missed = None if answer is narrowed else type
-    return _add_notes(format_definitions(answer, symbol, contexts, missed=missed), index, ctx)
+    text = _add_notes(format_definitions(answer, symbol, contexts, missed=missed), index, ctx)
+    return ToolResult.of_text(text, {"found": len(answer.found)})
 
 
 @tool(brings=("private", "untrusted"), paths=["modulePath"], locate=locate_paths)
@@ -73,13 +75,14 @@ def find_importers(
     ],
     index: WithIndex,
     ctx: ToolContext,
-) -> str:
+) -> ToolResult:
     """Find all files that import a module or symbol, with the statements. Use it to see what a change would affect."""
     with tool_errors():
         _check_name(modulePath)
         is_complete = _refresh_index(index, ctx, LONG_WAIT_S)
         answer = index.importers(modulePath)
-    return _add_notes(format_importers(answer, modulePath, is_complete=is_complete), index, ctx)
+    text = _add_notes(format_importers(answer, modulePath, is_complete=is_complete), index, ctx)
+    return ToolResult.of_text(text, {"found": len(answer.found)})
 
 
 @tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
@@ -88,7 +91,7 @@ def outline(
     workspace: InWorkspace,
     index: WithIndex,
     ctx: ToolContext,
-) -> str:
+) -> ToolResult:
     """Show what a file defines, with lines and signatures, without its code. Use it before reading a long file."""
     with tool_errors():
         place = resolve_place(workspace, workspace.path(path), ctx, written=path)
@@ -97,7 +100,8 @@ def outline(
         )  # says what is wrong with it, if it cannot be read
         symbols = index.outline(place)
         why = None if symbols else index.why_unknown(place)
-    return _add_notes(format_outline(str(place), symbols, why_unknown=why), index, ctx)
+    text = _add_notes(format_outline(str(place), symbols, why_unknown=why), index, ctx)
+    return ToolResult.of_text(text, {"symbols": len(symbols)})
 
 
 @tool(brings=("private", "untrusted"))
@@ -105,13 +109,14 @@ def find_references(
     symbol: Annotated[str, Field(description="The name, such as 'formatCups' or 'Class.method'.")],
     index: WithIndex,
     ctx: ToolContext,
-) -> str:
+) -> ToolResult:
     """Find every place where a name is used, with the function around it. Strings and comments do not count."""
     with tool_errors():
         _check_name(symbol)
         _refresh_index(index, ctx, SHORT_WAIT_S)
         answer = index.references(symbol)
-    return _add_notes(format_references(answer, symbol), index, ctx)
+    text = _add_notes(format_references(answer, symbol), index, ctx)
+    return ToolResult.of_text(text, {"found": len(answer.found)})
 
 
 @tool(brings=("private", "untrusted"))

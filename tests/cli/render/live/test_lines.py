@@ -8,11 +8,11 @@ from toolroll import ToolCall, ToolResult
 from toolroll.agent.cost import Bill
 from toolroll.agent.events import CallFinished
 from toolroll.agent.result import Step, SubRun
+from toolroll.cli.render.calls import format_duration
 from toolroll.cli.render.live.lines import (
     MAX_SHOWN,
     RunningCall,
     Status,
-    duration,
     format_finished,
     format_progress,
     format_running,
@@ -79,7 +79,7 @@ def test_S7_a_share_that_makes_no_sense_is_still_a_bar(fraction: float, bar: str
 
 
 def test_S1_figures_as_people_read_them() -> None:
-    assert [duration(0.4), duration(999.0), duration(61_500.0)] == ["0 ms", "999 ms", "61.5 s"]
+    assert [format_duration(0.4), format_duration(999.0), format_duration(61_500.0)] == ["0 ms", "999 ms", "61.5 s"]
     assert [size(0), size(9_999), size(1_234_567)] == ["0 bytes", "9,999 bytes", "1,235 KB"]
 
 

@@ -154,8 +154,17 @@ def test_S1_what_a_person_should_know_stays(room: Room) -> None:
 
 def test_XL42_a_wait_for_the_model_is_counted_until_something_comes(room: Room) -> None:
     shown = room.on_event(STARTED, WaitingForModel(waited_s=34.0, limit_s=120.0))
-    assert shown == ["waiting for the model, 34 s; gives up after 120 s", "step 1 · scripted"]
+    assert shown[0][2:] == "waiting for the model, 34 s; gives up after 120 s · Ctrl-C stops"
+    assert shown[1:] == ["step 1 · scripted"]
     assert room.on_event(TextArrived("All.")) == ["All.", "step 1 · scripted"]
+
+
+def test_S11_a_spinner_counts_while_nothing_else_moves(room: Room) -> None:
+    assert room.on_event(STARTED, StepStarted(number=1)) == ["step 1 · scripted"]
+    room.now += 12.4
+    room.renderer._tick()
+    assert [line[2:] for line in room.glass.look()] == ["12 s · Ctrl-C stops", "ep 1 · scripted"]
+    assert room.on_event(TextArrived("So")) == ["So", "step 1 · scripted"]
 
 
 def test_S1_the_end_tells_what_it_came_to(room: Room) -> None:

@@ -10,8 +10,10 @@ from rich.text import Text
 from toolroll.agent.cost import total_cost
 from toolroll.agent.events import CallFinished
 from toolroll.agent.result import Step
-from toolroll.cli.render.plain import MAX_ARGUMENTS_CHARACTERS, describe_failure
+from toolroll.cli.render.calls import describe_call, format_duration
+from toolroll.cli.render.plain import MAX_ARGUMENTS_CHARACTERS, describe_failure, describe_outcome
 from toolroll.cli.render.result import MAX_LINE_CHARACTERS
+from toolroll.cli.terminal.message_queue import MessageQueue
 from toolroll.errors import UsageError
 from toolroll.kernel.call.events import Progress
 from toolroll.kernel.data.messages import ToolCall
@@ -27,8 +29,6 @@ _BAR_COLUMNS: Final = 10
 
 _MIN_ARGUMENTS_COLUMNS: Final = 8
 
-_SECOND_MS: Final = 1_000
-
 _MANY_BYTES: Final = 10_000
 
 _MAX_MODEL_CHARACTERS: Final = 40
@@ -37,6 +37,8 @@ MAX_SHOWN: Final = 12
 """Half of a small screen: of a longer list what is done is counted, and what is far away."""
 
 _MAX_CHARACTERS: Final = 200
+
+MAX_QUEUED_LINES: Final = 3
 
 # Letters rather than signs: some terminals draw a ballot box two columns wide, and some fonts have none.
 _MARKS: Final[Mapping[object, tuple[str, str]]] = {
@@ -63,11 +65,15 @@ def format_running(calls: list[RunningCall], now_s: float) -> list[Text]:
 
 
 def _format_running(one: RunningCall, now_s: float) -> Text:
-    name = redact_line(one.call.name, MAX_ARGUMENTS_CHARACTERS)
-    line = Text.assemble(("▸ ", "cyan"), (name, "bold"), f" {max(int(now_s - one.since_s), 0)} s  ")
+    words = describe_call(one.call)
+    line = Text.assemble(("▸ ", "cyan"), (words.verb, "bold"), " ")
+    seconds = f"{max(int(now_s - one.since_s), 0)} s  "
+    if words.is_known:
+        line.append(f"{words.about}  " if words.about else " ")
+    line.append(seconds)
     if one.progress is not None:
         return line.append_text(format_progress(one.progress))
-    return line.append(redact_line(one.call.arguments, MAX_ARGUMENTS_CHARACTERS), "dim")
+    return line if words.is_known else line.append(words.about, "dim")
 
 
 def format_progress(progress: Progress) -> Text:
@@ -85,37 +91,57 @@ def format_written(name: str, characters: int) -> Text:
     return Text(f"▸ {redact_line(name, MAX_ARGUMENTS_CHARACTERS)}: {characters:,} characters of arguments", style="dim")
 
 
-def format_finished(event: CallFinished, columns: int) -> Text:
-    """Return a call and what it came to; on one line, but for an error, whose first line is told in full."""
+def format_finished(event: CallFinished, columns: int, *, is_verbose: bool = False) -> Text:
+    """Return a call and what it came to; on one line, but for an error, which is told in full where it is short.
+
+    With `is_verbose`, the arguments as they are, the time and the size are there for every call.
+    """
+    words = describe_call(event.call, event.result)
+    if not words.is_known or is_verbose:
+        return _format_raw(event, columns)
+    sign, style = ("✗ ", "red") if event.result.is_error or words.is_bad else ("· ", "green")
+    line = Text.assemble((sign, style), (words.verb, "bold red" if event.result.is_error else "bold"), " ")
+    outcome = describe_outcome(event, words)
+    if event.result.is_error:
+        return line.append_text(_shorten(words.about, MAX_ARGUMENTS_CHARACTERS, "")).append(outcome, "red")
+    room = columns - line.cell_len - cell_len(outcome)
+    return line.append_text(_shorten(words.about, room, "red" if words.is_bad else "")).append(outcome, "dim")
+
+
+def _format_raw(event: CallFinished, columns: int) -> Text:
     call, result = event.call, event.result
     name = redact_line(call.name, MAX_ARGUMENTS_CHARACTERS)
-    took = duration(event.duration_ms)
+    took = format_duration(event.duration_ms)
+    arguments = redact_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
     if result.is_error:
         head = Text.assemble(("✗ ", "red"), (name, "bold red"), " ")
-        told = f"  {took}, {describe_failure(result)}"
-        return head.append_text(_arguments(call, MAX_ARGUMENTS_CHARACTERS)).append(told, "red")
+        return head.append_text(_shorten(arguments, MAX_ARGUMENTS_CHARACTERS)).append(
+            f"  {took}, {describe_failure(result)}", "red"
+        )
     tail = f"  {took}, {size(len(result.text.encode('utf-8', 'surrogatepass')))}"
     line = Text.assemble(("· ", "green"), (name, "bold"), " ")
     room = columns - line.cell_len - cell_len(tail)
-    return line.append_text(_arguments(call, min(room, MAX_ARGUMENTS_CHARACTERS))).append(tail, "dim")
+    return line.append_text(_shorten(arguments, min(room, MAX_ARGUMENTS_CHARACTERS))).append(tail, "dim")
 
 
-def _arguments(call: ToolCall, room: int) -> Text:
-    text = redact_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
+def _shorten(text: str, room: int, style: str = "dim") -> Text:
     room = max(room, _MIN_ARGUMENTS_COLUMNS)
     if cell_len(text) > room:
         text = set_cell_size(text, room - 1).rstrip() + "…"
-    return Text(text, style="dim")
-
-
-def duration(milliseconds: float) -> str:
-    """Return a time as people read it."""
-    return f"{milliseconds:,.0f} ms" if milliseconds < _SECOND_MS else f"{milliseconds / _SECOND_MS:,.1f} s"
+    return Text(text, style=style)
 
 
 def size(count: int) -> str:
     """Return bytes as people read them."""
     return f"{count:,} bytes" if count < _MANY_BYTES else f"{count / 1_000:,.0f} KB"
+
+
+def format_queued(queue: MessageQueue) -> list[Text]:
+    """Return what was typed meanwhile: messages that wait, and the beginning of one."""
+    lines = [Text(f"queued: {one_line(line, _MAX_CHARACTERS)}", style="dim") for line in queue.lines]
+    more = len(lines) - MAX_QUEUED_LINES
+    shown = [*lines[:MAX_QUEUED_LINES], *([Text(f"  and {more} more", style="dim")] if more > 0 else [])]
+    return [*shown, Text(f"> {one_line(queue.typed, _MAX_CHARACTERS)}")] if queue.typed else shown
 
 
 class Status:
@@ -148,14 +174,16 @@ class Status:
         return Text(" · ".join(known), style="dim")
 
     def _share(self) -> float | None:
-        """How full the window of the model is; None where one of the two is not known."""
-        try:
-            limits = known_limits(parse_model(self.model).model)
-        except UsageError:
-            limits = known_limits(self.model)
-        if limits is None or self._context_tokens is None:
-            return None
-        return self._context_tokens / limits.window_tokens
+        return None if self._context_tokens is None else window_share(self.model, self._context_tokens)
+
+
+def window_share(model: str, tokens: int) -> float | None:
+    """Return how full the window of a model is; None where its size is not known."""
+    try:
+        limits = known_limits(parse_model(model).model)
+    except UsageError:
+        limits = known_limits(model)
+    return None if limits is None else tokens / limits.window_tokens
 
 
 def format_todos(value: object) -> list[Text]:

@@ -19,10 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from toolroll.cli.render.live.blocks import Block, Blocks
+from toolroll.lazy import load
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from toolroll.cli.render.highlight import Highlighter
 
 MIN_COLUMNS: Final = 8
 """What is left for text beside deep nesting on a narrow screen."""
@@ -53,6 +56,7 @@ class Flow:
         self._console = console
         self._is_first = is_first
         self._is_in_code = False
+        self._highlighter: Highlighter | None = None
 
     def lines(self, blocks: Iterable[Block], width: int) -> list[Text]:
         """Return the lines of these blocks, after those before."""
@@ -60,19 +64,20 @@ class Flow:
 
     def peek(self, block: Block, width: int) -> list[Text]:
         """Return the lines that a block would have if it ended here."""
-        is_first, is_in_code = self._is_first, self._is_in_code
+        is_first, is_in_code, highlighter = self._is_first, self._is_in_code, self._highlighter
         try:
-            return self._block(block, width)
+            return self._block(block, width, is_growing=True)
         finally:
-            self._is_first, self._is_in_code = is_first, is_in_code
+            self._is_first, self._is_in_code, self._highlighter = is_first, is_in_code, highlighter
 
-    def _block(self, block: Block, width: int) -> list[Text]:
+    def _block(self, block: Block, width: int, *, is_growing: bool = False) -> list[Text]:
         if block.kind == "code":
-            return code_lines(block.text, width)
+            return code_lines(block.text, width, self._highlighter, is_growing=is_growing)
         if block.kind == "fence":
             self._is_in_code = not self._is_in_code
-            lines = _info(block.text.strip().lstrip("`~")) if self._is_in_code else []
-            return self._gap() + lines if self._is_in_code else []
+            info = block.text.strip().lstrip("`~")
+            self._highlighter = _find_highlighter(info) if self._is_in_code else None
+            return self._gap() + _info(info) if self._is_in_code else []
         self._is_in_code = False
         lines = markdown_lines(block.text, width, self._console)
         return self._gap() + lines if lines else []
@@ -99,15 +104,27 @@ def markdown_lines(text: str, width: int, console: "Console") -> list[Text]:
     return writer.blocks(SyntaxTreeNode(tokens).children, width)
 
 
-def code_lines(text: str, width: int) -> list[Text]:
+def code_lines(
+    text: str, width: int, highlighter: "Highlighter | None" = None, *, is_growing: bool = False
+) -> list[Text]:
     """Return lines of code as they are, folded at the width of the screen, between words where there are any."""
     room = max(width - len(_CODE_INDENT), MIN_COLUMNS)
     shown = terminal_safe(text.replace("\r\n", "\n")).removesuffix("\n").expandtabs(_TAB_COLUMNS)
-    return [
-        Text.assemble(_CODE_INDENT, Text(piece, style=_CODE))
-        for line in shown.split("\n")
-        for piece in _folded(line, room)
-    ]
+    lines: list[Text] = []
+    for line in shown.split("\n"):
+        coloured = Text(line, style=_CODE) if highlighter is None else highlighter.colour(line, is_growing=is_growing)
+        at = 0
+        for piece in _folded(line, room):
+            lines.append(Text.assemble(_CODE_INDENT, coloured[at : at + len(piece)] if piece else ""))
+            at += len(piece)
+    return lines
+
+
+def _find_highlighter(info: str) -> "Highlighter | None":
+    """What colours code of the language behind a fence; None where none is named, or it is not known."""
+    language = info.strip().partition(" ")[0]
+    found: Highlighter | None = load("toolroll.cli.render.highlight:Highlighter")(language) if language else None
+    return found if found is not None and found.is_known else None
 
 
 @cache
@@ -139,7 +156,7 @@ class _Writer:
             case "blockquote":
                 return [Text.assemble(("│ ", _DIM), line) for line in self.blocks(node.children, width - 2)]
             case "fence" | "code_block":
-                return [*_info(node.info), *code_lines(node.content, width)]
+                return [*_info(node.info), *code_lines(node.content, width, _find_highlighter(node.info))]
             case "hr":
                 return [Text("─" * width, style=_DIM)]
             case "table":

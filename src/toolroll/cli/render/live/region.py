@@ -16,6 +16,7 @@ from typing import BinaryIO, Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
+from toolroll.cli.terminal.message_queue import QueueReader
 from toolroll.safe.text import terminal_safe
 
 MIN_COLUMNS: Final = 20
@@ -28,7 +29,7 @@ _REFLOWING_PROGRAMS: Final = ("iTerm.app", "Apple_Terminal", "vscode", "ghostty"
 class Region:
     """Lines at the bottom of a terminal."""
 
-    def __init__(self, out: TextIO, *, environment: Mapping[str, str]) -> None:
+    def __init__(self, out: TextIO, *, environment: Mapping[str, str], typing: QueueReader | None = None) -> None:
         self._out = out
         self._reflows = does_reflow(environment)
         # rich minds NO_COLOR and the kind of terminal.
@@ -41,6 +42,7 @@ class Region:
         self._hidden = 0
         self._stray: _Stray | None = None
         self._echo = Echo(out)
+        self._typing = typing
 
     @property
     def size(self) -> tuple[int, int]:
@@ -126,9 +128,13 @@ class Region:
             self._stray.remove()
             self._stray = None
         if not is_shown:
+            if self._typing is not None:
+                self._typing.stop()
             self._echo.on()
             return
         self._echo.off()
+        if self._typing is not None:
+            self._typing.start()
         if sys.stderr is not None:
             self._stray = _Stray(self, sys.stderr)
             self._stray.install()

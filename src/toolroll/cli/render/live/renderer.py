@@ -29,6 +29,7 @@ from toolroll.cli.render.live.lines import (
     Status,
     format_finished,
     format_progress,
+    format_queued,
     format_running,
     format_todos,
     format_written,
@@ -37,6 +38,7 @@ from toolroll.cli.render.live.markdown import Flow
 from toolroll.cli.render.live.region import Region
 from toolroll.cli.render.plain import PlainRenderer, describe_wait
 from toolroll.cli.session import Session
+from toolroll.cli.terminal.message_queue import QUEUE, QueueReader
 from toolroll.errors import ToolrollError
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
 from toolroll.safe.text import one_line, terminal_safe
@@ -50,6 +52,13 @@ REST: Final = 4
 TICK_S: Final = 0.1
 """How late a change of the size, or the last piece before a pause, is drawn."""
 
+_KEYBOARD_FD: Final = 0
+
+SPIN_AFTER_S: Final = 0.5
+"""How long nothing else moves before the spinner does."""
+
+STOP_HINT: Final = "Ctrl-C stops"
+_FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _MAX_THOUGHT_CHARACTERS: Final = 300
 _MIN_PREVIEW_LINES: Final = 3
 _TODOS: Final = "todos"
@@ -67,7 +76,10 @@ class LiveRenderer(PlainRenderer):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(session)
-        self._region = Region(session.out, environment=environment)
+        # In a chat, what is typed meanwhile is the next message; else it is for the shell.
+        self._queue = QUEUE if session.is_chat else None
+        typing = None if self._queue is None else QueueReader(self._queue, _KEYBOARD_FD)
+        self._region = Region(session.out, environment=environment, typing=typing)
         self._clock = clock
         self._status = Status(model)
         self._blocks, self._flow = Blocks(), Flow(self._region.console)
@@ -83,6 +95,7 @@ class LiveRenderer(PlainRenderer):
         self._next_s = float("-inf")
         self._timer: TimerHandle | None = None
         self._is_running = False
+        self._moved_s = 0.0
         self._above: Literal["nothing", "text", "lines"] = "nothing"
 
     def on_event(self, event: Event, /) -> None:
@@ -113,6 +126,7 @@ class LiveRenderer(PlainRenderer):
 
     def _note(self, event: Event) -> None:
         self._wait = None
+        self._moved_s = self._clock()
         match event:
             case RunStarted(model=model):
                 self._status.model = model or self._status.model
@@ -146,7 +160,7 @@ class LiveRenderer(PlainRenderer):
             case CallFinished(call=call):
                 self._end_line()
                 self._running.pop(call.id, None)
-                self._commit(format_finished(event, self._region.size[0]))
+                self._commit(format_finished(event, self._region.size[0], is_verbose=self._session.verbose))
             case Progress():
                 self._note_progress(event)
             case StateChanged(name=name, value=value):
@@ -181,6 +195,8 @@ class LiveRenderer(PlainRenderer):
         if not self._asked and not self._is_asking:
             self._is_asking = True
             self._region.hide()
+            if self._queue is not None:
+                self._queue.set_aside()  # it may have been meant as an answer to this
         self._asked.add(event.request.call_id)
 
     def _release(self) -> None:
@@ -271,8 +287,12 @@ class LiveRenderer(PlainRenderer):
         below += [format_progress(self._other)] if self._other else []
         if self._wait is not None:
             began_s, wait = self._wait
-            below.append(Text(describe_wait(replace(wait, waited_s=now_s - began_s)), style="dim"))
+            told = describe_wait(replace(wait, waited_s=now_s - began_s))
+            below.append(Text(f"{_spinner(now_s)} {told} · {STOP_HINT}", style="dim"))
+        elif not below and now_s - self._moved_s >= SPIN_AFTER_S:
+            below.append(Text(f"{_spinner(now_s)} {now_s - self._moved_s:.0f} s · {STOP_HINT}", style="dim"))
         below.append(self._status.line())
+        below += [] if self._queue is None else format_queued(self._queue)
         room = max(rows - len(below) - 2, _MIN_PREVIEW_LINES)
         return [*self._preview_lines(columns - 1)[-room:], *below]  # a line as wide as the screen would be cut
 
@@ -283,6 +303,10 @@ class LiveRenderer(PlainRenderer):
             lines = self._flow.peek(growing, columns) if growing.text.strip() else []
             self._preview = (growing.text, columns), lines
         return lines
+
+
+def _spinner(now_s: float) -> str:
+    return _FRAMES[int(now_s / TICK_S) % len(_FRAMES)]
 
 
 def _last_line(thought: str, columns: int) -> str:
