@@ -36,7 +36,7 @@ def test_S11_colours_never_change_a_text(lines: list[str], language: str) -> Non
         assert highlighter.colour(line).plain == line
 
 
-def test_S11_S14_diffs_have_tints_where_the_background_is_known() -> None:
+def test_S11_diffs_have_tints_where_the_background_is_known() -> None:
     console = Console(color_system="256", force_terminal=True, no_color=False)
     assert find_theme(console, "auto", {}) == "plain"
     assert find_theme(console, "auto", {"COLORFGBG": "0;15"}) == "light"
