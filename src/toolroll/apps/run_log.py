@@ -1,29 +1,56 @@
 """The user's run log: opened, read and closed; a run found by the beginning of its id."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import closing
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.home.folders import find_folders
 from toolroll.home.keys import known_secrets
 from toolroll.journal.journal import Recording
+from toolroll.journal.places import find_run_log
 from toolroll.journal.records import RunBegan
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.lazy import load
+from toolroll.outputs.archive import OutputArchive
+
+if TYPE_CHECKING:
+    from toolroll.journal.postgres import PostgresJournal
 
 T = TypeVar("T")
+RunLog: TypeAlias = "SqliteJournal | PostgresJournal"
+"""The run log of a user, open: in a file, or in a database."""
 
 MIN_ID_CHARACTERS: Final = 4
 """Of the beginning of a run's id, where that is enough to tell it from the others."""
 
 
-def open_journal(environment: Mapping[str, str]) -> SqliteJournal:
-    """Open the user's own run log; their keys are never written to it."""
-    return SqliteJournal(find_folders(environment).run_log, secrets=known_secrets(environment))
+def open_journal(environment: Mapping[str, str]) -> RunLog:
+    """Open the user's own run log, in their file or their database; their keys are never written to it."""
+    place, secrets = find_run_log(environment), known_secrets(environment)
+    if isinstance(place, Path):
+        return SqliteJournal(place, secrets=secrets)
+    made: PostgresJournal = load("toolroll.journal.postgres:open_journal")(  # psycopg: many interpreter starts
+        place, folder=find_folders(environment).data, secrets=secrets
+    )
+    made.archive = load("toolroll.outputs.postgres:PostgresArchive")(made.database)
+    return made
 
 
-def read_run_log(work: Callable[[SqliteJournal], Awaitable[T]], environment: Mapping[str, str]) -> T:
+@contextmanager
+def open_archive(environment: Mapping[str, str]) -> Iterator[OutputArchive | None]:
+    """Open where outputs are shared with other machines; None where they are only in a folder of this one."""
+    place = find_run_log(environment)
+    if isinstance(place, Path):
+        yield None
+        return
+    with closing(load("toolroll.postgres.database:Database")(place)) as database:
+        yield load("toolroll.outputs.postgres:PostgresArchive")(database)
+
+
+def read_run_log(work: Callable[[RunLog], Awaitable[T]], environment: Mapping[str, str]) -> T:
     """Return what `work` reads from the run log, which is open meanwhile."""
 
     async def read() -> T:
@@ -33,7 +60,7 @@ def read_run_log(work: Callable[[SqliteJournal], Awaitable[T]], environment: Map
         return asyncio.run(read())
 
 
-async def find_run(journal: SqliteJournal, given: str) -> str:
+async def find_run(journal: RunLog, given: str) -> str:
     """Return the id of the run that is meant: the whole id, or the only one that begins so."""
     ids = [row.run_id for row in await journal.runs()]
     if given in ids:
@@ -49,7 +76,7 @@ async def find_run(journal: SqliteJournal, given: str) -> str:
     raise JournalRefused(f"There is no run {given[:64]!r}. See 'toolroll runs list'.")
 
 
-async def read_run_settings(journal: SqliteJournal, given: str) -> Mapping[str, object]:
+async def read_run_settings(journal: RunLog, given: str) -> Mapping[str, object]:
     """Return what a run recorded of the agent that it was started with."""
     return recorded_settings(await journal.read(await find_run(journal, given)))
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.result import RunResult
-from toolroll.apps.run_log import open_journal
+from toolroll.apps.run_log import RunLog, open_journal
 from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import Renderer, TolerantRenderer, make_renderer
@@ -18,7 +18,6 @@ from toolroll.cli.session import DONE, INTERRUPTED, Session
 from toolroll.cli.terminal.surface import ask_person
 from toolroll.cli.termination import is_ending
 from toolroll.errors import ModelError, UsageError
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.messages import Template
 
 STOPPING: Final = Template("stopping", "Stopping when the running calls are done. Ctrl-C again stops at once.")()
@@ -44,7 +43,7 @@ class Driver(Generic[T]):
         """Return a listener that shows every event of a run."""
         return self.renderer.on_event
 
-    def run(self, work: Callable[[SqliteJournal], Awaitable[T]]) -> int:
+    def run(self, work: Callable[[RunLog], Awaitable[T]]) -> int:
         """Do the work in an event loop, with the user's run log open; return the exit code."""
         try:
             return asyncio.run(self._run(work))
@@ -85,11 +84,11 @@ class Driver(Generic[T]):
         self.session.fail("interrupted", self.session.interrupted_message)
         return INTERRUPTED
 
-    async def _run(self, work: Callable[[SqliteJournal], Awaitable[T]]) -> int:
+    async def _run(self, work: Callable[[RunLog], Awaitable[T]]) -> int:
         with self.interrupts.listen():
             return await self.finish(self._with_journal(work))
 
-    async def _with_journal(self, work: Callable[[SqliteJournal], Awaitable[T]]) -> T:
+    async def _with_journal(self, work: Callable[[RunLog], Awaitable[T]]) -> T:
         with closing(open_journal(os.environ)) as journal:
             return await work(journal)
 

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Final
 
+from toolroll.apps.run_log import open_archive
 from toolroll.cli.render.prose import notify
 from toolroll.errors import UsageError
 from toolroll.home.folders import find_folders
@@ -41,7 +42,11 @@ class PipedInput:
         The marks around it have a part of the run's id: no line of the text can pass for its end.
         """
         folder = outputs_folder(find_folders(os.environ))
-        with OutputStore(folder, run_id=run_id, secrets=known_secrets(os.environ)) as store:
+        secrets = known_secrets(os.environ)
+        with (
+            open_archive(os.environ) as archive,
+            OutputStore(folder, run_id=run_id, secrets=secrets, archive=archive) as store,
+        ):
             shown = cut_for_context(self.text, store.keep(NAME, NAME, self.text))
         mark = run_id[:MARK_CHARACTERS]
         return f"{prompt}\n\n[piped in by the user: {NAME} {mark}]\n{shown.rstrip()}\n[end of {NAME} {mark}]"

@@ -165,6 +165,9 @@ class SettingsFile(_Table):
     approval_seconds: Seconds = Field(
         default=APPROVAL_TIMEOUT_S, description="How long a question about a change waits; no answer is a no."
     )
+    database_url: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="A PostgreSQL database for runs, outputs and jobs, shared by many machines."
+    )
     timeouts: TimeoutSettings = TimeoutSettings()
     code: CodeSettings = CodeSettings()
     jobs: JobSettings = JobSettings()

@@ -7,14 +7,14 @@ In a chat every message may be a run; what they have in common is a setting, the
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
+from toolroll.journal.places import RunLogPlace, open_tables
 from toolroll.journal.summaries import RunSummary, is_listed, summarize_run
-from toolroll.journal.tables import LIST_RUNS, RUN_LOG
+from toolroll.journal.tables import LIST_RUNS, Tables
 
 CHAT: Final = "chat"
 """The setting by which the runs of one chat are known: the id of the first of them."""
@@ -77,27 +77,27 @@ class ConversationSummary:
         return CHAT in self.last.settings
 
 
-def read_conversations(path: Path, *, limit: int) -> tuple[list[ConversationSummary], int]:
-    """Return the conversations in that file with the latest runs, at most `limit`, and how many there are."""
-    if not path.exists():
-        return [], 0
-    with RUN_LOG.errors(path), closing(RUN_LOG.open(path)) as db:
+def read_conversations(place: RunLogPlace, *, limit: int) -> tuple[list[ConversationSummary], int]:
+    """Return the conversations in that run log with the latest runs, at most `limit`, and how many there are."""
+    with open_tables(place) as db:
+        if db is None:
+            return [], 0
         groups = _group_runs(db)
         return [_summarize(db, *group) for group in islice(groups.items(), limit)], len(groups)
 
 
-def find_conversations(path: Path, *, application: str) -> Iterator[ConversationSummary]:
+def find_conversations(place: RunLogPlace, *, application: str) -> Iterator[ConversationSummary]:
     """Yield the conversations of one application, the latest first; parts of other runs, and damaged runs, are none."""
-    if not path.exists():
-        return
-    with RUN_LOG.errors(path), closing(RUN_LOG.open(path)) as db:
+    with open_tables(place) as db:
+        if db is None:
+            return
         for group in _group_runs(db).items():
             found = _summarize(db, *group)
             if found.application == application and found.last.parent is None and not found.last.is_damaged:
                 yield found
 
 
-def _group_runs(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
+def _group_runs(db: Tables) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of all runs by chat, both with the latest first."""
     groups: dict[str, list[tuple[Any, ...]]] = {}
     for row in db.execute(LIST_RUNS).fetchall():
@@ -106,7 +106,7 @@ def _group_runs(db: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
     return groups
 
 
-def _read_chat(db: sqlite3.Connection, run_id: str) -> str:
+def _read_chat(db: Tables, run_id: str) -> str:
     """Return the chat that a run belongs to; one that belongs to none is its own."""
     with suppress(ValueError, AttributeError, sqlite3.DatabaseError):  # damaged: then it stands alone
         body = db.execute(_FIRST, (run_id,)).fetchone()[0]
@@ -114,5 +114,5 @@ def _read_chat(db: sqlite3.Connection, run_id: str) -> str:
     return run_id
 
 
-def _summarize(db: sqlite3.Connection, chat_id: str, rows: list[tuple[Any, ...]]) -> ConversationSummary:
+def _summarize(db: Tables, chat_id: str, rows: list[tuple[Any, ...]]) -> ConversationSummary:
     return ConversationSummary(chat_id=chat_id, runs=tuple(summarize_run(db, row) for row in reversed(rows)))

@@ -7,7 +7,7 @@ for dead writes nothing more, and fails before it acts, because what it is about
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from toolroll.journal.chain import chain_hash
 from toolroll.journal.codec import Encoded, encode
 from toolroll.journal.deletion import Deletion, delete, measure_deletion
 from toolroll.journal.journal import Recording, RunRow
+from toolroll.journal.postgres_tables import Statements, read_consistently
 from toolroll.journal.records import CallEnded, Record, RunBegan
 from toolroll.journal.redaction import lost_a_secret, without_secrets
 from toolroll.journal.rows import Tail, read_rows, read_times, repair_tail
@@ -28,8 +29,9 @@ from toolroll.journal.sealed import FOLDER as SEALED
 from toolroll.journal.sealed import SealedArguments, SealedFolder
 from toolroll.journal.statistics import Statistics, gather
 from toolroll.journal.summaries import RunSummary, summarize
-from toolroll.journal.tables import FORMAT_VERSION, LIST_RUNS, Found, check_format
+from toolroll.journal.tables import FORMAT_VERSION, LIST_RUNS, check_format
 from toolroll.kernel.data.messages import ToolCall
+from toolroll.postgres.address import Address
 from toolroll.postgres.database import Connection, Database, finish
 from toolroll.postgres.presence import Presence
 from toolroll.safe.secrets.redact import held_secrets
@@ -44,21 +46,6 @@ select %s, new.* from held, unnest(%s::int[], %s::text[], %s::float8[], %s::byte
 """
 _TAKE: Final = "update runs set holder = %s, fence = fence + 1 where run_id = %s returning fence"
 _BEGIN: Final = "insert into runs (run_id, format, began) values (%s, %s, %s) on conflict do nothing"
-
-
-class _Statements:
-    """A connection that takes the statements of SQLite, so that what reads the run log is written once."""
-
-    def __init__(self, db: Connection) -> None:
-        self._db = db
-
-    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Found:
-        """Run a statement."""
-        return self._db.execute(statement.replace("?", "%s").encode(), values)
-
-    def executemany(self, statement: str, values: Iterable[Sequence[Any]], /) -> None:
-        """Run a statement for each of these values."""
-        self._db.cursor().executemany(statement.replace("?", "%s").encode(), values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +75,8 @@ class PostgresJournal:
         self.database = database
         self.presence: Presence = presence or Presence(database)
         self.folder = folder
+        self.archive: object | None = None
+        """Where whole outputs of tools are shared, as `outputs/archive.py` has it; set by whoever opens both."""
         known = (*database.address.secrets, *secrets, *held_secrets())
         self.secrets: tuple[str, ...] = tuple(dict.fromkeys(known))
         self._clock = clock
@@ -109,16 +98,15 @@ class PostgresJournal:
         """Return the records of a run with an index above `after`; those that are damaged are left out, and named."""
 
         def read(db: Connection) -> Recording:
-            with db.transaction():
-                db.execute("set transaction isolation level repeatable read, read only")
-                check_format(_Statements(db), run_id)
-                return read_rows(_Statements(db), run_id, after)
+            with read_consistently(db) as tables:
+                check_format(tables, run_id)
+                return read_rows(tables, run_id, after)
 
         return await self.database.call(read)
 
     async def runs(self) -> Sequence[RunRow]:
         """Return all runs, the latest first."""
-        found = await self.database.call(lambda db: _Statements(db).execute(LIST_RUNS).fetchall())
+        found = await self.database.call(lambda db: Statements(db).execute(LIST_RUNS).fetchall())
         names = ("run_id", "began", "parent", "records", "updated", "last_kind")
         return [RunRow(**dict(zip(names, row, strict=True))) for row in found]
 
@@ -167,7 +155,7 @@ class PostgresJournal:
 
     async def measure_deletion(self, run_ids: Sequence[str], /) -> Deletion:
         """Return what would go if these runs were deleted, their parts included."""
-        return await self.database.call(lambda db: measure_deletion(_Statements(db), run_ids))
+        return await self.database.call(lambda db: measure_deletion(Statements(db), run_ids))
 
     async def delete(self, run_ids: Sequence[str], /) -> Deletion:
         """Delete runs with their parts and the texts that no other run uses, all or none; refused while one goes on."""
@@ -176,7 +164,7 @@ class PostgresJournal:
             with db.transaction():
                 # A text that somebody begins to use meanwhile must stay: writers of records wait until this is done.
                 db.execute("lock table records in share row exclusive mode")
-                return delete(_Statements(db), run_ids, lambda name: self.presence.is_alive(db, name))
+                return delete(Statements(db), run_ids, lambda name: self.presence.is_alive(db, name))
 
         gone = await self.database.call(remove)
         for run_id in gone.runs:
@@ -185,15 +173,15 @@ class PostgresJournal:
 
     async def statistics(self, *, since: float = 0.0, model: str | None = None) -> Statistics:
         """Return the figures of all that was recorded since then, of one model if one is named."""
-        return await self.database.call(lambda db: gather(_Statements(db), since=since, model=model))
+        return await self.database.call(lambda db: gather(Statements(db), since=since, model=model))
 
     async def summaries(self, *, limit: int, only: Collection[str] | None = None) -> tuple[list[RunSummary], int]:
         """Return the latest runs for a list, at most `limit`, and how many there are."""
-        return await self.database.call(lambda db: summarize(_Statements(db), limit=limit, only=only))
+        return await self.database.call(lambda db: summarize(Statements(db), limit=limit, only=only))
 
     async def times(self, run_id: str, /) -> dict[int, float]:
         """Return when each record of a run was written, by its index: seconds since 1970."""
-        return await self.database.call(lambda db: read_times(_Statements(db), run_id))
+        return await self.database.call(lambda db: read_times(Statements(db), run_id))
 
     def close(self) -> None:
         """Give up what is held, and close the database."""
@@ -276,10 +264,10 @@ class PostgresJournal:
                 holder = None if row is None else row[0]
                 if holder != name and self.presence.is_alive(db, holder):
                     return None
-                check_format(_Statements(db), run_id)
+                check_format(Statements(db), run_id)
                 taken = db.execute(_TAKE, (name, run_id)).fetchone()
                 assert taken is not None  # the row is there, and locked by us
-                return _Held(tail=repair_tail(_Statements(db), run_id), fence=taken[0])
+                return _Held(tail=repair_tail(Statements(db), run_id), fence=taken[0])
 
         held = self.database.run(take)
         if held is not None:
@@ -295,6 +283,11 @@ class PostgresJournal:
                     "update runs set holder = null where run_id = %s and holder = %s and fence = %s", values
                 )
             )
+
+
+def open_journal(address: Address, *, folder: Path, secrets: Sequence[str]) -> PostgresJournal:
+    """Open the run log in a database; `folder` is private to this machine."""
+    return PostgresJournal(Database(address), folder=folder, secrets=secrets)
 
 
 def _after(before: "Future[Any] | None", work: Callable[[], T]) -> T:

@@ -6,16 +6,15 @@ nothing counts twice. Checksums are not verified; records that cannot be read ar
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from math import ceil, log
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import from_json
 
-from toolroll.journal.tables import RUN_LOG, Tables
+from toolroll.journal.places import RunLogPlace, open_tables
+from toolroll.journal.tables import Tables
 
 MAX_NAMES: Final = 1_000
 """Of tools and of models. A model can make up names without end; what comes later is counted together."""
@@ -135,12 +134,10 @@ def favourites(statistics: Statistics) -> list[str]:
     return sorted((name for name, weight in weights.items() if weight > 0), key=lambda name: (-weights[name], name))
 
 
-def read_statistics(path: Path, *, since: float = 0.0, model: str | None = None) -> Statistics:
-    """Return the figures of the run log in that file; see `gather`. Opens no journal, so no record is decoded."""
-    if not path.exists():
-        return Statistics()
-    with RUN_LOG.errors(path), closing(RUN_LOG.open(path)) as db:
-        return gather(db, since=since, model=model)
+def read_statistics(place: RunLogPlace, *, since: float = 0.0, model: str | None = None) -> Statistics:
+    """Return the figures of that run log; see `gather`. Opens no journal, so no record is decoded."""
+    with open_tables(place) as db:
+        return Statistics() if db is None else gather(db, since=since, model=model)
 
 
 def gather(db: Tables, *, since: float = 0.0, model: str | None = None, zone: tzinfo | None = None) -> Statistics:

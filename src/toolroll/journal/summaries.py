@@ -7,14 +7,13 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.chain import Row, walk_rows
-from toolroll.journal.tables import JOB_PREFIX, LIST_RUNS, RUN_LOG, Tables, check_format
+from toolroll.journal.places import RunLogPlace, open_tables
+from toolroll.journal.tables import JOB_PREFIX, LIST_RUNS, Tables, check_format
 
 Fields: TypeAlias = Mapping[str, Any]
 _NUL: Final = "\0"
@@ -47,12 +46,12 @@ class RunSummary:
     is_damaged: bool = False
 
 
-def read_summaries(path: Path, *, limit: int, only: Collection[str] | None = None) -> tuple[list[RunSummary], int]:
-    """Return the latest runs in that file, at most `limit`, and how many there are; with `only`, of those runs."""
-    if not path.exists():
-        return [], 0
-    with RUN_LOG.errors(path), closing(RUN_LOG.open(path)) as db:
-        return summarize(db, limit=limit, only=only)
+def read_summaries(
+    place: RunLogPlace, *, limit: int, only: Collection[str] | None = None
+) -> tuple[list[RunSummary], int]:
+    """Return the latest runs in that run log, at most `limit`, and how many there are; with `only`, of those runs."""
+    with open_tables(place) as db:
+        return ([], 0) if db is None else summarize(db, limit=limit, only=only)
 
 
 def summarize(db: Tables, *, limit: int, only: Collection[str] | None = None) -> tuple[list[RunSummary], int]:

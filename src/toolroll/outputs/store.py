@@ -7,9 +7,10 @@ and the other still has all of it.
 import os
 import shutil
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,6 +19,7 @@ from toolroll.errors import OutputDamaged, OutputMissing, ToolrollError
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.data.messages import OutputRef, Part
 from toolroll.kernel.data.serialize import replace_surrogates
+from toolroll.outputs.archive import OutputArchive, restore, store_folder, store_short
 from toolroll.outputs.format import (
     ID,
     META,
@@ -46,7 +48,7 @@ class OutputStore:
 
     A run reads its own outputs, and those of the runs it delegated to by a reference that they hand up; never those of
     its caller, its siblings or other runs. All of it is sync: keep large outputs from a thread. `secrets` are values
-    that are never stored.
+    that are never stored. With an `archive`, other machines can read them too.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class OutputStore:
         make_id: Callable[[], str] = random_id,
         clock: Callable[[], float] = time.time,
         secrets: Sequence[str] = (),
+        archive: OutputArchive | None = None,
     ) -> None:
         self.folder = folder
+        self.archive = archive
         self._secrets = tuple(secrets)
         self._runs: tuple[str, ...] = (replace_surrogates(run_id),)
         self._place = RunFolder(folder / folder_name(run_id))
@@ -72,7 +76,14 @@ class OutputStore:
 
     def child(self, run_id: str) -> "OutputStore":
         """Return the store of a run that this one delegates to: this run can read its outputs, not vice versa."""
-        made = OutputStore(self.folder, run_id=run_id, make_id=self._make_id, clock=self._clock, secrets=self._secrets)
+        made = OutputStore(
+            self.folder,
+            run_id=run_id,
+            make_id=self._make_id,
+            clock=self._clock,
+            secrets=self._secrets,
+            archive=self.archive,
+        )
         made._runs = (*self._runs, *made._runs)
         made._place = self._place
         return made
@@ -90,14 +101,15 @@ class OutputStore:
 
     def writer(self, call_id: str, tool: str) -> OutputWriter:
         """Keep an output that comes in pieces: `with store.writer(...) as out: out.write(piece)`, then `out.ref`."""
-        return OutputWriter(self._hold, self._origin(call_id, tool), self._make_id, self._secrets)
+        on_whole = None if self.archive is None else partial(store_folder, self.archive)
+        return OutputWriter(self._hold, self._origin(call_id, tool), self._make_id, self._secrets, on_whole)
 
     def open(self, ref_id: str) -> StoredOutput:
         """Return the output behind a reference that this run may read, or OutputMissing (`not_found`)."""
         if self._place.path.exists():
             with suppress(OSError, ToolrollError):  # a folder that can only be read is read
                 self._hold()
-        found = load_output(self._place.path, ref_id)
+        found = self._load(ref_id)
         if self.run_id not in found.meta.runs:
             raise missing_output(ref_id)
         return found
@@ -105,6 +117,15 @@ class OutputStore:
     def close(self) -> None:
         """Let the outputs be collected when their time comes; until then they can be opened as before."""
         self._place.release()
+
+    def _load(self, ref_id: str) -> StoredOutput:
+        """Return an output of the folder; one that another machine stored is fetched first."""
+        try:
+            return load_output(self._place.path, ref_id)
+        except OutputMissing:
+            if self.archive is None or not restore(self.archive, self._place, ref_id):
+                raise
+            return load_output(self._place.path, ref_id)
 
     def _origin(self, call_id: str, tool: str) -> OutputOrigin:
         return OutputOrigin(
@@ -119,6 +140,8 @@ class OutputStore:
             folder = self._hold()
             meta = describe_short(make_free_id(folder, self._make_id), origin, data, is_text=isinstance(content, str))
             append_packed(folder, meta, data)
+            if self.archive is not None:
+                store_short(self.archive, folder, meta, data)
         except (OSError, ToolrollError) as error:
             warn_not_stored(origin.tool, error)
             return None
@@ -140,21 +163,44 @@ class OutputStore:
         self.close()
 
 
-def inherit_outputs(folder: Path, *, of_run: str, to_run: str, named: Container[str]) -> int:
+def inherit_outputs(
+    folder: Path, *, of_run: str, to_run: str, named: set[str], archive: OutputArchive | None = None
+) -> int:
     """Give a new run the outputs of another that it has `named` references to; tells how many.
 
     Only what the other run could read itself is handed on. What is no longer kept is left out.
     """
     source, target = folder / folder_name(of_run), RunFolder(folder / folder_name(to_run))
     found = 0
+    if archive is not None:
+        _fetch(archive, source, named)
     try:
         for name in sorted(_output_ids(source)):
             if name in named:
                 with suppress(OutputDamaged, OutputMissing):
-                    found += _copy_output(load_output(source, name), target, of_run=of_run, to_run=to_run)
+                    copied = _copy_output(load_output(source, name), target, of_run=of_run, to_run=to_run)
+                    if copied and archive is not None:
+                        _store_copy(archive, load_output(target.path, name))
+                    found += copied
     finally:
         target.release()
     return found
+
+
+def _fetch(archive: OutputArchive, source: Path, named: set[str]) -> None:
+    place = RunFolder(source)
+    for _, name in archive.names(source.name):
+        if name in named and name not in _output_ids(source):
+            restore(archive, place, name)
+    place.release()
+
+
+def _store_copy(archive: OutputArchive, kept: StoredOutput) -> None:
+    if kept.packed_at is None:
+        store_folder(archive, kept.path)
+        return
+    with kept.open_data() as data:
+        store_short(archive, kept.path.parent, kept.meta, data.read(0, data.byte_size))
 
 
 def _output_ids(source: Path) -> list[str]:

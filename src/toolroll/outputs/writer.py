@@ -157,9 +157,15 @@ class OutputWriter:
     """
 
     def __init__(
-        self, hold: Callable[[], Path], origin: OutputOrigin, make_id: Callable[[], str], secrets: Sequence[str] = ()
+        self,
+        hold: Callable[[], Path],
+        origin: OutputOrigin,
+        make_id: Callable[[], str],
+        secrets: Sequence[str] = (),
+        on_whole: Callable[[Path], None] | None = None,
     ) -> None:
         self._secrets = secrets
+        self._on_whole = on_whole
         self.ref: OutputRef | None = None
         self._hold = hold
         self._origin = origin
@@ -195,7 +201,7 @@ class OutputWriter:
         if self._draft is not None:
             try:
                 step(self._draft)
-            except OSError as error:
+            except (OSError, ToolrollError) as error:
                 self._fail(error)
 
     def _fail(self, error: Exception) -> None:
@@ -255,6 +261,8 @@ class OutputWriter:
         _write_file(draft.path / META, encode_meta(meta))
         draft.path.rename(draft.path.parent / meta.id)
         self._draft = None
+        if self._on_whole is not None:
+            self._on_whole(draft.path.parent / meta.id)
         self.ref = OutputRef(id=meta.id, byte_size=meta.byte_size, line_count=meta.line_count)
 
     def _meta(self, draft: _Draft, ref_id: str) -> Meta:

@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from toolroll.errors import UsageError
+from toolroll.home.folders import find_folders
+from toolroll.lazy import load
+from toolroll.safe.secrets.redact import remember_secret
 
 VARIABLE: Final = "TOOLROLL_DATABASE_URL"
 SETTING: Final = "database_url"
+_SETTINGS_NAME: Final = "settings.toml"
 _SCHEMES: Final = ("postgresql", "postgres")
 _HOW: Final = "Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
 _HIDDEN: Final = "***"
@@ -49,10 +54,36 @@ def parse_address(url: str, *, source: str = VARIABLE) -> Address:
     return Address(url=url.strip(), shown=_show(parts), secrets=_find_passwords(parts))
 
 
+def hide_password(url: str) -> str:
+    """Return an address that somebody has set, right or wrong, without its password."""
+    try:
+        return _show(urlsplit(url.strip()))
+    except ValueError:
+        return _HIDDEN
+
+
 def read_address(environment: Mapping[str, str]) -> Address | None:
-    """Return the address in the environment; None if there is none, and everything stays in files."""
+    """Return the address in the environment, else in the user's settings; None means that everything is in files."""
     url = environment.get(VARIABLE, "").strip()
-    return parse_address(url) if url else None
+    if url:
+        return parse_address(url)
+    # Settings take four interpreter starts to load: only where the file may have one.
+    if VARIABLE in environment or not _is_mentioned(find_folders(environment).config / _SETTINGS_NAME):
+        return None
+    set_url = load("toolroll.home.settings:read_settings")(environment).database_url
+    if not set_url:
+        return None
+    found = parse_address(set_url, source=SETTING)
+    for secret in found.secrets:  # those of the environment are known already
+        remember_secret(secret)
+    return found
+
+
+def _is_mentioned(path: Path) -> bool:
+    try:
+        return SETTING.encode() in path.read_bytes()
+    except OSError:
+        return False
 
 
 def _show(parts: SplitResult) -> str:

@@ -79,7 +79,7 @@ class Database:
         until, pause_s = time.monotonic() + self._patience_s, _FIRST_PAUSE_S
         while True:
             try:
-                with self._connection() as db:
+                with self.connection() as db:
                     return work(db)
             except LOST as error:
                 failed = self.explain(error)
@@ -122,7 +122,8 @@ class Database:
                 self._idle.pop().close()
 
     @contextmanager
-    def _connection(self) -> Iterator[Connection]:
+    def connection(self) -> Iterator[Connection]:
+        """Lend a connection; psycopg's errors come through."""
         db = self._take()
         try:
             yield db

@@ -14,9 +14,9 @@ from toolroll.apps.chats import Chats
 from toolroll.apps.project import Project
 from toolroll.apps.spec import recorded_kind
 from toolroll.errors import RunMissing
-from toolroll.home.folders import find_folders
 from toolroll.home.tokens import Token
 from toolroll.journal.journal import Journal, Recording, SupportsIsHeld
+from toolroll.journal.places import find_run_log
 from toolroll.journal.summaries import RunSummary, read_summaries
 from toolroll.kernel.approval.hunk_choice import HunkChoice, find_choice
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Reject
@@ -232,7 +232,7 @@ class PageApi:
         return make_chat(chat_id, recording, view, is_held=is_held and not view.is_running)
 
     def _summaries(self, limit: int) -> tuple[list[RunSummary], int]:
-        return read_summaries(find_folders(self._environment).run_log, limit=limit)
+        return read_summaries(find_run_log(self._environment), limit=limit)
 
     def _open_project(self, chat: ChatModel) -> Project:
         if chat.app != "code" or not chat.folder:

@@ -37,7 +37,8 @@ def open_outputs(setup: Setup, run_id: str, callers: OutputStore | None) -> Outp
     folder = setup.outputs or _beside(setup)
     if folder is None:
         return None
-    return OutputStore(folder, run_id=run_id, secrets=getattr(setup.journal, "secrets", ()))
+    archive = None if setup.outputs else getattr(setup.journal, "archive", None)
+    return OutputStore(folder, run_id=run_id, secrets=getattr(setup.journal, "secrets", ()), archive=archive)
 
 
 def _beside(setup: Setup) -> Path | None:
@@ -68,7 +69,8 @@ async def store_result(keeper: Keeper, message: ToolMessage, limit_bytes: int, w
     """
     content = message.content if whole is None else whole
     length = len(content) if isinstance(content, str) else IN_A_THREAD_CHARACTERS
-    if length < IN_A_THREAD_CHARACTERS:
+    is_slow = getattr(keeper, "archive", None) is not None  # a database may have to be waited for
+    if length < IN_A_THREAD_CHARACTERS and not is_slow:
         return store_and_cut(keeper, message, limit_bytes, whole)
     return await asyncio.to_thread(store_and_cut, keeper, message, limit_bytes, whole)
 

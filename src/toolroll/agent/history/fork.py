@@ -175,7 +175,7 @@ def _with_outputs(setup: Setup, run_id: str, made: str, inherited: Sequence[Reco
     outputs = open_outputs(setup, made, None)
     if outputs is not None:
         named = {name.decode("ascii") for record in inherited for name in _names(record)}
-        inherit_outputs(outputs.folder, of_run=run_id, to_run=made, named=named)
+        inherit_outputs(outputs.folder, of_run=run_id, to_run=made, named=named, archive=outputs.archive)
         outputs.close()
     return add_output_tools(setup, outputs)
 

@@ -19,8 +19,8 @@ from toolroll.journal.codec import decode, encode
 from toolroll.journal.journal import Recording, RunRow
 
 if TYPE_CHECKING:
+    from toolroll.apps.run_log import RunLog
     from toolroll.journal.records import Record
-    from toolroll.journal.sqlite import SqliteJournal
 from toolroll.journal.tables import FORMAT_VERSION
 
 FORMAT: Final = "toolroll-run"
@@ -60,14 +60,14 @@ class RunTree:
         return sum(len(one.recording) for one in self)
 
 
-async def read_run_tree(journal: "SqliteJournal", run_id: str, *, secrets: Sequence[str]) -> RunTree:
+async def read_run_tree(journal: "RunLog", run_id: str, *, secrets: Sequence[str]) -> RunTree:
     """Return the run with all its parts, without what is a secret now, even if it was none when it was written."""
     rows = {row.run_id: row for row in await journal.runs()}
     return await _read_tree(journal, rows, rows[run_id], secrets, seen=set())
 
 
 async def _read_tree(
-    journal: "SqliteJournal", rows: Mapping[str, RunRow], row: RunRow, secrets: Sequence[str], *, seen: set[str]
+    journal: "RunLog", rows: Mapping[str, RunRow], row: RunRow, secrets: Sequence[str], *, seen: set[str]
 ) -> RunTree:
     seen.add(row.run_id)
     recording = await journal.read(row.run_id)

@@ -9,6 +9,7 @@ from toolroll.agent.result import RunResult
 from toolroll.apps.code import build_code_agent
 from toolroll.apps.models import choose_model
 from toolroll.apps.project import Project, show_instructions_note
+from toolroll.apps.run_log import RunLog
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.cli.driver import RunDriver, read_prompt
@@ -17,7 +18,6 @@ from toolroll.cli.session import DONE, Session
 from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
 from toolroll.errors import UsageError
 from toolroll.journal.conversations import ConversationSummary
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.lazy import load
 
 STDIN: Final = "-"
@@ -134,7 +134,7 @@ def _answer(
 ) -> int:
     driver = RunDriver(session)
 
-    async def work(journal: SqliteJournal) -> RunResult[Any]:
+    async def work(journal: RunLog) -> RunResult[Any]:
         async with build_code_agent(spec, project=project, surface=surface, journal=journal) as agent:
             project.recover_changes(agent.setup.tools, surface)
             result = await driver.follow(agent.start(text, listener=driver.listener, stream=True))

@@ -20,6 +20,8 @@ from toolroll.home.settings_schema import Setting, all_settings, find_setting, f
 from toolroll.models.catalog import ALIASES, PROVIDERS, parse_model
 from toolroll.models.scripted_file import PREFIX
 from toolroll.packs.keys import all_keys, check_key_name
+from toolroll.postgres.address import SETTING as DATABASE
+from toolroll.postgres.address import hide_password, parse_address
 from toolroll.workspace.limits import DEFAULT_LIMITS
 
 
@@ -52,7 +54,7 @@ def show_setting(session: Session, name: str, *, root: Path | None, show_origin:
 
 def change_setting(session: Session, name: str, values: tuple[str, ...]) -> int:
     """Set a setting in the user's own file; return the exit code."""
-    value = set_setting(os.environ, name, values, check=_check)
+    value = _hide(name, set_setting(os.environ, name, values, check=_check))
     if session.json:
         session.write_json({"name": name, "value": value, "path": str(settings_path(os.environ))})
     else:
@@ -125,6 +127,8 @@ def _check(name: str, value: object) -> None:
     """What only the models can know: a name that --model would refuse is not kept."""
     if name == "model" and not str(value).startswith(PREFIX):
         parse_model(str(value))
+    if name == DATABASE:
+        parse_address(str(value), source=name)
 
 
 def _not_there(name: str) -> str:
@@ -157,7 +161,7 @@ def _value(one: Setting, settings: Settings) -> object:
     value: object = settings
     for step in one.name.split("."):
         value = getattr(value, step)
-    return _usual(one) if value is None else value
+    return _usual(one) if value is None else _hide(one.name, value)
 
 
 def _usual(one: Setting) -> object:
@@ -198,6 +202,11 @@ def _places(one: Setting, settings: Settings) -> list[str]:
         return [_place(settings.origin(one.name))]
     names = [f"{one.name}[{at}]" for at in range(len(value))]
     return [_place(settings.origin(name if name in settings.origins else one.name)) for name in names]
+
+
+def _hide(name: str, value: object) -> object:
+    """Return the value to be shown: the address of a database without its password."""
+    return hide_password(value) if name == DATABASE and isinstance(value, str) else value
 
 
 def _place(origin: Origin) -> str:

@@ -11,6 +11,7 @@ from typing import BinaryIO, Final, TypeVar
 from toolroll.apps.explore import ExploreOptions, ask_for_searches, check_token, make_research_options, open_source
 from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project, ResearchPlace
+from toolroll.apps.run_log import RunLog
 from toolroll.cli.actions.queue import QueuePlace, queue_ideas
 from toolroll.cli.driver import Driver
 from toolroll.cli.render.exploration import ExplorationRenderer
@@ -18,7 +19,6 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, INTERRUPTED, Session
 from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.errors import FileTooLarge, ModelError, UsageError
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.lazy import load
 from toolroll.packs.research.exploration import ExplorationResult, Job, explore
 from toolroll.packs.research.ideas import find_idea
@@ -105,7 +105,7 @@ def run_exploration(
         driver = ExplorationDriver(session, model=chosen.model)
         surface = terminal_surface()
 
-        async def work(journal: SqliteJournal) -> ExplorationResult:
+        async def work(journal: RunLog) -> ExplorationResult:
             async with open_source(place, os.environ) as source:
                 made = make_research_options(
                     chosen,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from toolroll.cli.session import DONE, Session
-from toolroll.home.folders import find_folders
+from toolroll.journal.places import find_run_log
 from toolroll.packs.registry import PACKS, first_sentence, pack_named
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _by_use(groups: list[Group]) -> list[Group]:
     """Favourites first, also among the groups; what was never used stays in its order behind them."""
     from toolroll.journal.statistics import favourites, read_statistics  # noqa: PLC0415 - pydantic_core, as below
 
-    statistics = read_statistics(find_folders(os.environ).run_log)
+    statistics = read_statistics(find_run_log(os.environ))
     places = {name: place for place, name in enumerate(favourites(statistics))}
 
     def place(line: Line) -> int:

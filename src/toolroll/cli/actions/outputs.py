@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from toolroll.apps.run_log import open_archive
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.errors import UsageError
 from toolroll.home.folders import find_folders
-from toolroll.outputs.browse import all_outputs, find_output
+from toolroll.outputs.archive import restore_all
+from toolroll.outputs.browse import MIN_ID_CHARACTERS, all_outputs, find_output
 from toolroll.outputs.cut import PAGE_TOOL
 from toolroll.outputs.reader import PAGE_LINES, StoredOutput, number_lines, read_page
 from toolroll.outputs.run_folder import outputs_folder
@@ -31,6 +33,9 @@ _CHUNK_BYTES: Final = 1 << 20
 
 def list_outputs(session: Session, *, run_id: str | None, limit: int) -> int:
     """List the latest outputs; return the exit code."""
+    with open_archive(os.environ) as archive:
+        if archive is not None:
+            restore_all(archive, _folder())
     found = [one for one in all_outputs(_folder()) if run_id is None or one.meta.runs[-1].startswith(run_id)][:limit]
     if session.json:
         session.write_json({"outputs": [_fields(one) for one in found]})
@@ -47,7 +52,7 @@ def show_output(session: Session, /, ref_id: str, *, offset: int, limit: int | N
         raise UsageError("--raw writes bytes and --json writes JSON. Use one of them.")
     if raw and (offset or limit or column):
         raise UsageError("--raw writes all of it. Leave out --offset, --limit and --column, or --raw.")
-    kept = find_output(_folder(), ref_id)
+    kept = _find(ref_id)
     if raw:
         return _write_raw(session, kept)
     page = read_page(kept, offset=offset, limit=limit if limit and limit < PAGE_LINES else None, column=column)
@@ -64,7 +69,7 @@ def search_output(
     session: Session, /, ref_id: str, pattern: str, *, regex: bool, before: int, after: int, max_matches: int
 ) -> int:
     """Search an output; return the exit code: 1 when no line matches."""
-    kept = find_output(_folder(), ref_id)
+    kept = _find(ref_id)
     wanted = min(max_matches, MATCHES_LIMIT)
     matches = asyncio.run(find_matches(kept, pattern, regex=regex, max_matches=wanted))
     if session.json:
@@ -85,6 +90,14 @@ def _for_people(text: str) -> str:
     given = json.loads(call.removesuffix("]"))
     options = " ".join(f"--{name} {value}" for name, value in given.items() if name != "ref_id")
     return f"{lines}{end}{told} toolroll outputs show {given['ref_id']} {options}]"
+
+
+def _find(ref_id: str) -> StoredOutput:
+    """Return the output; one that another machine stored is fetched first."""
+    with open_archive(os.environ) as archive:
+        if archive is not None and len(ref_id) >= MIN_ID_CHARACTERS:
+            restore_all(archive, _folder(), given=ref_id)
+    return find_output(_folder(), ref_id)
 
 
 def _folder() -> Path:

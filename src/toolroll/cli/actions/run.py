@@ -8,11 +8,11 @@ from toolroll.agent.result import RunResult
 from toolroll.apps.models import choose_model
 from toolroll.apps.project import Project
 from toolroll.apps.run import build_run_agent
+from toolroll.apps.run_log import RunLog
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
 from toolroll.cli.driver import RunDriver, read_prompt, split_names
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.surface import terminal_surface
-from toolroll.journal.sqlite import SqliteJournal
 
 
 def run_prompt(
@@ -45,7 +45,7 @@ def run_prompt(
         )
         driver = RunDriver(session, model=name)
 
-        async def work(journal: SqliteJournal) -> RunResult[Any]:
+        async def work(journal: RunLog) -> RunResult[Any]:
             async with build_run_agent(spec, project=project, surface=surface, journal=journal) as agent:
                 project.recover_changes(agent.setup.tools, surface)
                 return await driver.follow(agent.start(text, listener=driver.listener, stream=True))

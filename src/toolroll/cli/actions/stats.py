@@ -11,7 +11,7 @@ from rich.cells import set_cell_size
 
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
-from toolroll.home.folders import find_folders
+from toolroll.journal.places import find_run_log
 from toolroll.journal.statistics import DayFigures, ModelFigures, Statistics, ToolFigures, favourites, read_statistics
 from toolroll.safe.text import one_line
 
@@ -49,7 +49,7 @@ _MINUTE_MS: Final = 60_000
 def show_statistics(session: Session, *, since: int | None, tool: str | None, model: str | None) -> int:
     """Show the figures; return the exit code."""
     start = time.time() - since * DAY_S if since else 0.0
-    found = read_statistics(find_folders(os.environ).run_log, since=start, model=model)
+    found = read_statistics(find_run_log(os.environ), since=start, model=model)
     if session.json:
         session.write_json(statistics_fields(found, since=since, tool=tool))
     else:

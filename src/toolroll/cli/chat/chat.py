@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import click
 
 from toolroll.agent.result import RunResult
-from toolroll.apps.run_log import open_journal
+from toolroll.apps.run_log import RunLog, open_journal
 from toolroll.cli.actions.runs.listing import ID_CHARACTERS
 from toolroll.cli.chat.commands import Commands
 from toolroll.cli.chat.conversation import ChatAgent, ChatInfo
@@ -28,7 +28,6 @@ from toolroll.cli.terminal.message_queue import QUEUE
 from toolroll.cli.termination import is_ending
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.journal.conversations import ConversationSummary
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.catalog import ALIASES
 from toolroll.safe.text import one_line, terminal_safe
 
@@ -38,7 +37,7 @@ AGAIN_IN_PLAIN: Final = "Write your message again."
 MAX_NAME_CHARACTERS: Final = 60
 MIN_COLUMNS: Final = 20
 
-OpenAgent: TypeAlias = Callable[[SqliteJournal], AbstractAsyncContextManager[ChatAgent]]
+OpenAgent: TypeAlias = Callable[[RunLog], AbstractAsyncContextManager[ChatAgent]]
 
 
 def run_chat(session: Session, open_agent: OpenAgent, earlier: ConversationSummary | None = None) -> int:
@@ -63,7 +62,7 @@ class Chat:
         self,
         session: Session,
         agent: ChatAgent,
-        journal: SqliteJournal,
+        journal: RunLog,
         earlier: ConversationSummary | None = None,
     ) -> None:
         self._session, self._agent, self._earlier = session, agent, earlier

@@ -12,6 +12,7 @@ from toolroll.agent.run import close_models
 from toolroll.apps.code import build_code_agent, list_code_tools
 from toolroll.apps.models import absolute_model_name, connect_model
 from toolroll.apps.project import Project
+from toolroll.apps.run_log import RunLog
 from toolroll.apps.spec import AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.cli.chat.chat import run_chat
@@ -21,7 +22,6 @@ from toolroll.cli.driver import RunDriver
 from toolroll.cli.piped_input import PipedInput
 from toolroll.cli.session import Session
 from toolroll.journal.conversations import ConversationSummary
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.packs.catalog import CatalogEntry
 
 GREETING: Final = "Ask about this project, or say what to change. @file attaches a file; /help lists commands."
@@ -38,7 +38,7 @@ def chat_about_code(
     """Chat about a project until the person leaves, from the beginning or after `earlier`; return the exit code."""
 
     @asynccontextmanager
-    async def open_agent(journal: SqliteJournal) -> AsyncIterator[CodeChat]:
+    async def open_agent(journal: RunLog) -> AsyncIterator[CodeChat]:
         chat = CodeChat(spec, project, surface, journal)
         try:
             if earlier is not None:
@@ -63,7 +63,7 @@ def answer_once(
     """Answer one prompt, after an `earlier` conversation or with what was `piped` in; return the exit code."""
     driver = RunDriver(session)
 
-    async def work(journal: SqliteJournal) -> RunResult[object]:
+    async def work(journal: RunLog) -> RunResult[object]:
         chat = CodeChat(spec, project, surface, journal)
         try:
             if earlier is not None:
@@ -86,7 +86,7 @@ class CodeChat:
     So an "always", a tool that is trusted meanwhile, or a new AGENTS.md counts from the next message on.
     """
 
-    def __init__(self, spec: AgentSpec, project: Project, surface: Surface, journal: SqliteJournal) -> None:
+    def __init__(self, spec: AgentSpec, project: Project, surface: Surface, journal: RunLog) -> None:
         self._spec, self._project, self._surface, self._journal = spec, project, surface, journal
         self._model = connect_model(spec.model, surface.environment, settings=project.settings)
         self._conversation = Conversation()

@@ -22,9 +22,9 @@ from toolroll.cli.termination import is_ending
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
+    from toolroll.apps.run_log import RunLog
     from toolroll.cli.chat.conversation import ChatAgent
     from toolroll.cli.session import Session
-    from toolroll.journal.sqlite import SqliteJournal
 
 COMMANDS: Final[Mapping[str, str]] = {
     "help": "what can be written here",
@@ -62,7 +62,7 @@ Send: TypeAlias = Callable[[str], Awaitable[None]]
 class Commands:
     """The commands of one chat."""
 
-    def __init__(self, session: "Session", agent: "ChatAgent", journal: "SqliteJournal", send: Send) -> None:
+    def __init__(self, session: "Session", agent: "ChatAgent", journal: "RunLog", send: Send) -> None:
         self._session, self._agent, self._journal, self._send = session, agent, journal, send
         self._does: dict[str, Callable[[str], Awaitable[None]]] = {
             "help": self._help,

@@ -22,6 +22,7 @@ from toolroll.apps.explore import (
 )
 from toolroll.apps.models import absolute_model_name, connect_model
 from toolroll.apps.project import Project
+from toolroll.apps.run_log import RunLog
 from toolroll.cli.chat.chat import run_chat
 from toolroll.cli.chat.conversation import ChatInfo, Conversation
 from toolroll.cli.chat.mentions import OutgoingMessage
@@ -30,7 +31,6 @@ from toolroll.cli.render.exploration import ExplorationRenderer
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.errors import ModelError
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.consent import as_outflow
 from toolroll.kernel.data.labels import ALL_LABELS
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, UserMessage
@@ -49,7 +49,7 @@ def chat_about_ideas(session: Session, options: ExploreOptions, *, yes: bool = F
         session.set_up_logging()
 
         @asynccontextmanager
-        async def open_agent(journal: SqliteJournal) -> AsyncIterator[ExploreChat]:
+        async def open_agent(journal: RunLog) -> AsyncIterator[ExploreChat]:
             async with open_source(chosen.place, os.environ) as source:
                 chat = ExploreChat(session, chosen, source, project, journal, yes=yes)
                 try:
@@ -69,7 +69,7 @@ class ExploreChat:
         options: ExploreOptions,
         source: ResearchSource,
         project: Project,
-        journal: SqliteJournal,
+        journal: RunLog,
         *,
         yes: bool = False,
     ) -> None:

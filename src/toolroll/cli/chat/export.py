@@ -17,8 +17,8 @@ from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line, terminal_safe
 
 if TYPE_CHECKING:
+    from toolroll.apps.run_log import RunLog
     from toolroll.cli.chat.conversation import ChatInfo
-    from toolroll.journal.sqlite import SqliteJournal
 
 FORCE: Final = "--force"
 MARKDOWN: Final = ".md"
@@ -26,7 +26,7 @@ MAX_CALL_CHARACTERS: Final = 120
 ID_CHARACTERS: Final = 8
 
 
-async def export_chat(info: "ChatInfo", given: str, journal: "SqliteJournal") -> Path:
+async def export_chat(info: "ChatInfo", given: str, journal: "RunLog") -> Path:
     """Write the chat to the file that is named; without a name, to `chat-ID.md` in the project's folder.
 
     The words are split as in a shell; FileExists where the file is there already, unless one of them is `--force`. A

@@ -14,9 +14,9 @@ from toolroll.cli.render.rows import Row
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.terminal import Terminal, interruptible, open_terminal
 from toolroll.errors import UsageError
-from toolroll.home.folders import find_folders
 from toolroll.journal.conversations import ConversationSummary, find_conversations
 from toolroll.journal.journal import Recording
+from toolroll.journal.places import find_run_log
 from toolroll.journal.records import CallEnded, MessageAdded, ModelTurn, StateSet
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage
 from toolroll.safe.text import one_line, terminal_safe
@@ -137,4 +137,4 @@ def read_state(recording: Recording, prefix: str) -> dict[str, object]:
 
 
 def _read() -> Iterator[ConversationSummary]:
-    return find_conversations(find_folders(os.environ).run_log, application="code")
+    return find_conversations(find_run_log(os.environ), application="code")

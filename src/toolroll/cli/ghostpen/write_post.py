@@ -12,7 +12,7 @@ from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.agent.live import LiveRun
 from toolroll.agent.result import RunResult
 from toolroll.apps.models import connect_model
-from toolroll.apps.run_log import open_journal
+from toolroll.apps.run_log import RunLog, open_journal
 from toolroll.apps.spec import AgentSpec
 from toolroll.cli.chat.input import open_input
 from toolroll.cli.driver import Interrupts
@@ -22,7 +22,6 @@ from toolroll.cli.ghostpen.render import JsonRenderer, ProgressRenderer, outcome
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.consent import Outflow
 from toolroll.lazy import load
 from toolroll.models.model import Model
@@ -121,7 +120,7 @@ async def _run_session(context: CommandContext, assignment: Assignment, named: s
     return _report(context, outcome, lines)
 
 
-def _writing_context(context: CommandContext, style: Style, model: str, journal: SqliteJournal) -> WritingContext:
+def _writing_context(context: CommandContext, style: Style, model: str, journal: RunLog) -> WritingContext:
     data = context.data.absolute()
     spec = AgentSpec.from_options(model=model, kind="write", root=str(data), profiles=style.profiles, lang=context.lang)
     return WritingContext(

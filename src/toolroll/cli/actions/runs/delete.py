@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.agent.context.outputs import FOLDER
-from toolroll.apps.run_log import find_run, read_run_log
+from toolroll.apps.run_log import RunLog, find_run, open_archive, read_run_log
 from toolroll.cli.actions.runs.listing import format_summary
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
 from toolroll.cli.terminal.surface import ask_consent
 from toolroll.errors import JournalRefused, UsageError
-from toolroll.home.folders import find_folders
 from toolroll.journal.deletion import Deletion
 from toolroll.journal.journal import RunRow
+from toolroll.journal.places import find_run_log
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, CallEnded, RunEnded
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.journal.summaries import read_summaries
 from toolroll.outputs.format import packed_outputs
 from toolroll.outputs.run_folder import folder_name, remove_folder
@@ -37,7 +36,7 @@ def delete_runs(session: Session, run_ids: tuple[str, ...], *, older_than: int |
     if bool(run_ids) == (older_than is not None):
         raise UsageError("Name the runs to delete, or say --older-than DAYS; one of the two.")
 
-    async def work(journal: SqliteJournal) -> int:
+    async def work(journal: RunLog) -> int:
         if older_than is None:
             choice = await _named(journal, run_ids, force=force)
         else:
@@ -55,7 +54,7 @@ class _Choice:
     left: Mapping[str, str]
 
 
-async def _named(journal: SqliteJournal, given: Sequence[str], *, force: bool) -> _Choice:
+async def _named(journal: RunLog, given: Sequence[str], *, force: bool) -> _Choice:
     """The runs of these ids; refused if one of them cannot be deleted."""
     rows = {row.run_id: row for row in await journal.runs()}
     chosen = {run_id: rows[run_id] for run_id in [await find_run(journal, one) for one in given]}
@@ -68,7 +67,7 @@ async def _named(journal: SqliteJournal, given: Sequence[str], *, force: bool) -
     return _Choice(chosen=list(chosen.values()), left={})
 
 
-async def _older(journal: SqliteJournal, than: float, *, force: bool) -> _Choice:
+async def _older(journal: RunLog, than: float, *, force: bool) -> _Choice:
     """All that nothing was added to since then; what cannot be deleted stays."""
     rows = {row.run_id: row for row in await journal.runs()}
     chosen: list[RunRow] = []
@@ -83,7 +82,7 @@ async def _older(journal: SqliteJournal, than: float, *, force: bool) -> _Choice
     return _Choice(chosen=chosen, left=left)
 
 
-async def _obstacle(journal: SqliteJournal, row: RunRow, *, force: bool) -> str | None:
+async def _obstacle(journal: RunLog, row: RunRow, *, force: bool) -> str | None:
     """Why a run is not deleted, if it is not."""
     if await journal.is_held(row.run_id):
         return "is going on. Wait until it ends, or stop it, and delete it then."
@@ -92,7 +91,7 @@ async def _obstacle(journal: SqliteJournal, row: RunRow, *, force: bool) -> str 
     return None
 
 
-async def _waits(journal: SqliteJournal, row: RunRow) -> bool:
+async def _waits(journal: RunLog, row: RunRow) -> bool:
     """Whether a question of the run is open. Most runs have ended, and then their last record tells."""
     is_over = row.last_kind == "finished"
     recording = await journal.read(row.run_id, after=row.records - 1 if is_over else 0)
@@ -115,7 +114,7 @@ async def _waits(journal: SqliteJournal, row: RunRow) -> bool:
 class _Deletion:
     """Deletes the runs that were chosen."""
 
-    def __init__(self, session: Session, journal: SqliteJournal, choice: _Choice) -> None:
+    def __init__(self, session: Session, journal: RunLog, choice: _Choice) -> None:
         self._session = session
         self._journal = journal
         self._choice = choice
@@ -133,7 +132,7 @@ class _Deletion:
 
     def _show(self, weight: Deletion, outputs: "_Outputs") -> None:
         shown = dict.fromkeys(self._ids[:MAX_SHOWN])
-        found, _ = read_summaries(find_folders(os.environ).run_log, limit=len(shown), only=shown)
+        found, _ = read_summaries(find_run_log(os.environ), limit=len(shown), only=shown)
         for run in sorted(found, key=lambda one: self._ids.index(one.run_id)):
             notify(terminal_safe(format_summary(run)))
         if len(self._ids) > MAX_SHOWN:
@@ -154,6 +153,9 @@ class _Deletion:
     def _done(self, gone: Deletion, outputs: "_Outputs") -> int:
         for folder in outputs.folders:
             remove_folder(folder)
+        with open_archive(os.environ) as archive:
+            if archive is not None:
+                archive.delete([folder_name(run_id) for run_id in gone.runs])
         remove_contents(self._journal.folder / WORKSPACES, gone.runs)
         fields = {"records": gone.records, "texts": gone.texts, "byte_size": gone.byte_size}
         removed = {"outputs": outputs.count, "output_bytes": outputs.byte_size}

@@ -12,12 +12,11 @@ import click
 from toolroll.apps.export.page import render_page
 from toolroll.apps.export.run_tree import RunTree, format_json_lines, read_run_tree
 from toolroll.apps.export.timeline import build_timeline
-from toolroll.apps.run_log import find_run, read_run_log
+from toolroll.apps.run_log import RunLog, find_run, read_run_log
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
 from toolroll.errors import FileExists, FileMissing, NotAFile, UsageError
 from toolroll.home.keys import known_secrets
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.safe.paths.files import create_file, replace_file
 from toolroll.safe.paths.names import quote_path
 from toolroll.safe.paths.os_errors import os_errors
@@ -37,7 +36,7 @@ def export_run(session: Session, run_id: str, *, form: Form | None, output: str,
     if output != STDOUT:
         _check(Path(output), force=force)
 
-    async def work(journal: SqliteJournal) -> RunTree:
+    async def work(journal: RunLog) -> RunTree:
         found = await find_run(journal, run_id)
         return await read_run_tree(journal, found, secrets=known_secrets(os.environ))
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
-from toolroll.home.folders import find_folders
 from toolroll.journal.conversations import CHAT, ConversationSummary, read_conversations
+from toolroll.journal.places import find_run_log
 from toolroll.journal.summaries import RunSummary, read_summaries
 from toolroll.safe.text import one_line
 
@@ -23,12 +23,12 @@ _CENTS_FROM_USD: Final = 0.1
 
 def list_runs(session: Session, *, limit: int, all_runs: bool = False) -> int:
     """List the latest conversations, or with `all_runs` the latest runs; return the exit code."""
-    path = find_folders(os.environ).run_log
+    place = find_run_log(os.environ)
     if all_runs:
-        runs, total = read_summaries(path, limit=limit)
+        runs, total = read_summaries(place, limit=limit)
         found = [ConversationSummary(chat_id=str(run.settings.get(CHAT) or run.run_id), runs=(run,)) for run in runs]
     else:
-        found, total = read_conversations(path, limit=limit)
+        found, total = read_conversations(place, limit=limit)
     if session.json:
         session.write_json({"runs": [conversation_fields(one) for one in found]})
         return DONE

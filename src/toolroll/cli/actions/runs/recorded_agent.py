@@ -15,14 +15,13 @@ from toolroll.agent.result import RunResult
 from toolroll.apps.build import build_agent
 from toolroll.apps.explore import ExploreOptions
 from toolroll.apps.project import Project, show_instructions_note
-from toolroll.apps.run_log import find_run, read_run_log, read_run_settings, recorded_settings
+from toolroll.apps.run_log import RunLog, find_run, read_run_log, read_run_settings, recorded_settings
 from toolroll.apps.spec import AgentSpec, recorded_kind
 from toolroll.cli.actions.explore import run_exploration
 from toolroll.cli.driver import RunDriver, check_prompt, split_names
 from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.errors import UsageError
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.request import Decision
 from toolroll.models.model import Model
 from toolroll.models.scripted import ScriptedModel
@@ -31,7 +30,7 @@ from toolroll.packs.research.exploration import Job
 
 @asynccontextmanager
 async def open_recorded_agent(
-    journal: SqliteJournal, run_id: str, changed: Mapping[str, object], *, yes: bool = False, model: Model | None = None
+    journal: RunLog, run_id: str, changed: Mapping[str, object], *, yes: bool = False, model: Model | None = None
 ) -> AsyncIterator[Agent[None]]:
     """Build the agent of a run, with the options that are `changed` now; `model` is one to use without connecting."""
     tools = changed.get("tools")
@@ -74,7 +73,7 @@ def continue_run(
     driver = RunDriver(session)
     listener = without_wait_warning(driver.listener) if is_warned else driver.listener
 
-    async def work(journal: SqliteJournal) -> RunResult[Any]:
+    async def work(journal: RunLog) -> RunResult[Any]:
         found = await find_run(journal, run_id)
         async with open_recorded_agent(journal, found, changed, yes=yes) as agent:
             run = agent.start(prompt, resume=found, decisions=decisions, listener=listener, stream=True, force=force)
@@ -101,7 +100,7 @@ def fork_run(session: Session, /, run_id: str, *, at: int, prompt: str | None, y
         check_prompt(prompt)
     driver = RunDriver(session)
 
-    async def work(journal: SqliteJournal) -> RunResult[Any]:
+    async def work(journal: RunLog) -> RunResult[Any]:
         found = await find_run(journal, run_id)
         if recorded_kind(await read_run_settings(journal, found)) == "explore":
             raise UsageError("An exploration cannot be forked. 'toolroll explore IDEA' explores the idea again.")
@@ -117,7 +116,7 @@ def replay_run(session: Session, /, run_id: str, **changed: Any) -> int:
     session.claim_stdout()
     session.set_up_logging()
 
-    async def work(journal: SqliteJournal) -> ReplayReport:
+    async def work(journal: RunLog) -> ReplayReport:
         found = await find_run(journal, run_id)
         # The recorded answers of the model are played: it cannot be asked, and needs no key.
         async with open_recorded_agent(journal, found, changed, model=ScriptedModel([])) as agent:

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
-from toolroll.apps.run_log import find_run, read_run_log, read_run_settings
+from toolroll.apps.run_log import find_run, open_journal, read_run_log, read_run_settings
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import Session
 from toolroll.errors import ToolrollError, UsageError
-from toolroll.home.folders import find_folders
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.request import Approve, Decision, Reject
 
 
@@ -67,8 +65,8 @@ def warn_if_busy(given: str) -> bool:
     return True
 
 
-async def _find_process(given: str) -> tuple[str, int] | None:
-    with closing(SqliteJournal(find_folders(os.environ).run_log)) as journal:
+async def _find_process(given: str) -> tuple[str, int | str] | None:
+    with closing(open_journal(os.environ)) as journal:
         run_id = await find_run(journal, given)
         process = await journal.driver(run_id)
         return None if process is None else (run_id, process)

@@ -2,18 +2,17 @@
 
 import os
 
-from toolroll.apps.run_log import find_run, read_run_log
+from toolroll.apps.run_log import RunLog, find_run, read_run_log
 from toolroll.cli.render.records import format_records, record_fields
 from toolroll.cli.session import DONE, Session
 from toolroll.journal.journal import Recording
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.lazy import load
 
 
 def show_run(session: Session, run_id: str, *, context: bool) -> int:
     """Show what happened in a run; return the exit code."""
 
-    async def work(journal: SqliteJournal) -> Recording:
+    async def work(journal: RunLog) -> Recording:
         return await journal.read(await find_run(journal, run_id))
 
     recording = read_run_log(work, os.environ)
