@@ -1,16 +1,20 @@
 """What every engine promises; each test runs on each of them (D10, D12, D13)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
 from tests.support.clock import Clock
 
-from toolroll.engine.engine import MAX_ATTEMPTS, Drive, Ending, JobRefused, JobState, Ticket
+from toolroll.engine.engine import MAX_ATTEMPTS, Drive, Ending, Engine, JobRefused, JobState, Ticket
 from toolroll.engine.local import LocalEngine
+from toolroll.engine.postgres import PostgresEngine
 from toolroll.errors import NetworkFailed
+from toolroll.postgres.address import parse_address
+from toolroll.postgres.database import Database
+from toolroll.postgres.presence import Presence
 
 WAIT_S = 60.0
 """Until a test gives up; on a quiet machine each wait takes some milliseconds."""
@@ -21,15 +25,20 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def engine(tmp_path: Path, clock: Clock) -> LocalEngine:
-    return LocalEngine(tmp_path / "jobs.db", clock=clock, poll_s=0.005)
+@pytest.fixture(params=["local", "postgres"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Engine]:
+    if request.param == "local":
+        with closing(LocalEngine(tmp_path / "jobs.db", clock=clock, poll_s=0.005)) as local:
+            yield local
+        return
+    with closing(Database(parse_address(request.getfixturevalue("database_url")))) as database:
+        presence = Presence(database)
+        yield PostgresEngine(database, presence, clock=clock, poll_s=0.005)
+        presence.close()
 
 
 @asynccontextmanager
-async def working(
-    engine: LocalEngine, drive: Drive, *, slots: int = 1, queues: tuple[str, ...] = ()
-) -> AsyncIterator[None]:
+async def working(engine: Engine, drive: Drive, *, slots: int = 1, queues: tuple[str, ...] = ()) -> AsyncIterator[None]:
     stop = asyncio.Event()
     work = asyncio.create_task(engine.work(drive, slots=slots, queues=queues, stop=stop))
     try:
@@ -45,7 +54,7 @@ async def until(met: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def has_state(engine: LocalEngine, run_id: str, state: JobState) -> None:
+async def has_state(engine: Engine, run_id: str, state: JobState) -> None:
     async def met() -> bool:
         return [row.state for row in await engine.list_jobs([run_id])] == [state]
 
@@ -67,7 +76,7 @@ class Driver:
         return ending
 
 
-async def test_D10_a_submitted_run_is_driven_once(engine: LocalEngine) -> None:
+async def test_D10_a_submitted_run_is_driven_once(engine: Engine) -> None:
     drive = Driver()
     await engine.submit(Ticket(run_id="a"))
     async with working(engine, drive):
@@ -76,7 +85,7 @@ async def test_D10_a_submitted_run_is_driven_once(engine: LocalEngine) -> None:
     assert drive.driven == ["a"]
 
 
-async def test_D12_submitting_a_ticket_twice_is_submitting_it_once(engine: LocalEngine) -> None:
+async def test_D12_submitting_a_ticket_twice_is_submitting_it_once(engine: Engine) -> None:
     drive = Driver()
     for _ in range(2):
         await engine.submit(Ticket(run_id="a", cause=3))
@@ -89,7 +98,7 @@ async def test_D12_submitting_a_ticket_twice_is_submitting_it_once(engine: Local
     assert drive.driven == ["a", "b"]
 
 
-async def test_D12_a_key_has_one_open_job(engine: LocalEngine) -> None:
+async def test_D12_a_key_has_one_open_job(engine: Engine) -> None:
     assert await engine.submit(Ticket(run_id="a", key="tea")) == "a"
     assert await engine.submit(Ticket(run_id="b", key="tea")) == "a"
     assert [row.run_id for row in await engine.list_jobs()] == ["a"]
@@ -99,7 +108,7 @@ async def test_D12_a_key_has_one_open_job(engine: LocalEngine) -> None:
     assert await engine.submit(Ticket(run_id="b", key="tea")) == "b"
 
 
-async def test_D12_higher_priorities_come_first_then_the_older(engine: LocalEngine) -> None:
+async def test_D12_higher_priorities_come_first_then_the_older(engine: Engine) -> None:
     drive = Driver()
     for run_id, priority in (("a", 0), ("b", 5), ("c", 0), ("d", 9)):
         await engine.submit(Ticket(run_id=run_id, priority=priority))
@@ -109,7 +118,7 @@ async def test_D12_higher_priorities_come_first_then_the_older(engine: LocalEngi
     assert drive.driven == ["d", "b", "a", "c"]
 
 
-async def test_D12_a_delayed_job_waits_for_its_time(engine: LocalEngine, clock: Clock) -> None:
+async def test_D12_a_delayed_job_waits_for_its_time(engine: Engine, clock: Clock) -> None:
     drive = Driver()
     await engine.submit(Ticket(run_id="late", not_before=clock() + 60))
     await engine.submit(Ticket(run_id="now"))
@@ -120,7 +129,7 @@ async def test_D12_a_delayed_job_waits_for_its_time(engine: LocalEngine, clock: 
         await has_state(engine, "late", "done")
 
 
-async def test_D12_a_failed_attempt_is_repeated_after_a_pause_then_given_up(engine: LocalEngine, clock: Clock) -> None:
+async def test_D12_a_failed_attempt_is_repeated_after_a_pause_then_given_up(engine: Engine, clock: Clock) -> None:
     drive = Driver(*[NetworkFailed(f"No route, {n}.") for n in range(MAX_ATTEMPTS)])
     await engine.submit(Ticket(run_id="a"))
     pauses = []
@@ -145,7 +154,7 @@ async def test_D12_a_failed_attempt_is_repeated_after_a_pause_then_given_up(engi
     assert pauses == [2, 4, 8, 16]
 
 
-async def test_D12_a_job_that_cannot_succeed_is_given_up_at_once(engine: LocalEngine) -> None:
+async def test_D12_a_job_that_cannot_succeed_is_given_up_at_once(engine: Engine) -> None:
     drive = Driver(JobRefused("There is no such model."))
     await engine.submit(Ticket(run_id="a"))
     async with working(engine, drive):
@@ -154,7 +163,7 @@ async def test_D12_a_job_that_cannot_succeed_is_given_up_at_once(engine: LocalEn
     assert drive.driven == ["a"]
 
 
-async def test_D12_an_unknown_error_ends_no_worker(engine: LocalEngine) -> None:
+async def test_D12_an_unknown_error_ends_no_worker(engine: Engine) -> None:
     drive = Driver(ZeroDivisionError("oh"))
     await engine.submit(Ticket(run_id="a"))
     await engine.submit(Ticket(run_id="b"))
@@ -165,7 +174,7 @@ async def test_D12_an_unknown_error_ends_no_worker(engine: LocalEngine) -> None:
     assert (row.state, row.error) == ("queued", "ZeroDivisionError: oh")
 
 
-async def test_D13_a_waiting_job_holds_no_slot_and_its_answer_queues_it(engine: LocalEngine) -> None:
+async def test_D13_a_waiting_job_holds_no_slot_and_its_answer_queues_it(engine: Engine) -> None:
     drive = Driver("waiting")
     await engine.submit(Ticket(run_id="a"))
     await engine.submit(Ticket(run_id="b"))
@@ -178,7 +187,7 @@ async def test_D13_a_waiting_job_holds_no_slot_and_its_answer_queues_it(engine: 
     assert drive.driven == ["a", "b", "a"]
 
 
-async def test_D13_an_answer_while_the_job_still_runs_is_not_lost(engine: LocalEngine) -> None:
+async def test_D13_an_answer_while_the_job_still_runs_is_not_lost(engine: Engine) -> None:
     driven, may_end = [], asyncio.Event()
 
     async def drive(run_id: str) -> Ending:
@@ -198,7 +207,7 @@ async def test_D13_an_answer_while_the_job_still_runs_is_not_lost(engine: LocalE
     assert driven == ["a", "a"]
 
 
-async def test_D12_slots_and_the_limit_of_a_queue_are_never_exceeded(engine: LocalEngine) -> None:
+async def test_D12_slots_and_the_limit_of_a_queue_are_never_exceeded(engine: Engine) -> None:
     running = {"x": 0, "y": 0}
     most = {"x": 0, "y": 0}
 
@@ -225,7 +234,7 @@ async def test_D12_slots_and_the_limit_of_a_queue_are_never_exceeded(engine: Loc
     assert most["y"] > 2
 
 
-async def test_D12_a_worker_takes_only_the_queues_it_is_told(engine: LocalEngine) -> None:
+async def test_D12_a_worker_takes_only_the_queues_it_is_told(engine: Engine) -> None:
     drive = Driver()
     await engine.submit(Ticket(run_id="a", queue="here"))
     await engine.submit(Ticket(run_id="b", queue="elsewhere", priority=9))
@@ -236,7 +245,7 @@ async def test_D12_a_worker_takes_only_the_queues_it_is_told(engine: LocalEngine
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "waiting"])
-async def test_D12_an_open_job_can_be_cancelled_and_retried(engine: LocalEngine, state: JobState) -> None:
+async def test_D12_an_open_job_can_be_cancelled_and_retried(engine: Engine, state: JobState) -> None:
     starts = 0
 
     async def drive(_run_id: str) -> Ending:
@@ -260,7 +269,7 @@ async def test_D12_an_open_job_can_be_cancelled_and_retried(engine: LocalEngine,
         await has_state(engine, "a", "done")
 
 
-async def test_D12_a_job_is_not_retried_beside_an_open_one_of_its_key(engine: LocalEngine) -> None:
+async def test_D12_a_job_is_not_retried_beside_an_open_one_of_its_key(engine: Engine) -> None:
     await engine.submit(Ticket(run_id="a", key="tea"))
     await engine.cancel("a")
     await engine.submit(Ticket(run_id="b", key="tea"))
@@ -269,7 +278,7 @@ async def test_D12_a_job_is_not_retried_beside_an_open_one_of_its_key(engine: Lo
     assert not await engine.retry("unknown")
 
 
-async def test_D10_a_worker_that_stops_finishes_what_it_drives_and_begins_nothing(engine: LocalEngine) -> None:
+async def test_D10_a_worker_that_stops_finishes_what_it_drives_and_begins_nothing(engine: Engine) -> None:
     may_end, stop, driven = asyncio.Event(), asyncio.Event(), []
 
     async def drive(run_id: str) -> Ending:
@@ -288,7 +297,7 @@ async def test_D10_a_worker_that_stops_finishes_what_it_drives_and_begins_nothin
     assert {row.run_id: row.state for row in await engine.list_jobs()} == {"a": "done", "b": "queued"}
 
 
-async def test_D10_a_worker_that_is_cancelled_gives_its_jobs_back(engine: LocalEngine) -> None:
+async def test_D10_a_worker_that_is_cancelled_gives_its_jobs_back(engine: Engine) -> None:
     async def drive(_run_id: str) -> Ending:
         await asyncio.Event().wait()
         return "done"

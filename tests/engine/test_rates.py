@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.clock import Clock
 
-from toolroll.engine.rates import RATES, Grant, LocalRates, RateLimit, Wait
+from toolroll.engine.postgres_rates import PostgresRates
+from toolroll.engine.rates import RATES, Grant, LocalRates, RateLimit, RateLimiter, Wait
+from toolroll.postgres.address import parse_address
+from toolroll.postgres.database import Database
 
 
 @pytest.fixture
@@ -18,14 +22,17 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def rates(tmp_path: Path, clock: Clock) -> Iterator[LocalRates]:
-    made = LocalRates(tmp_path / "rates.db", clock=clock)
-    yield made
-    made.close()
+@pytest.fixture(params=["local", "postgres"])
+def rates(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[RateLimiter]:
+    if request.param == "local":
+        with closing(LocalRates(tmp_path / "rates.db", clock=clock)) as local:
+            yield local
+        return
+    with closing(Database(parse_address(request.getfixturevalue("database_url")))) as database:
+        yield PostgresRates(database, clock=clock)
 
 
-async def test_D12_no_minute_has_more_requests_than_the_limit(rates: LocalRates, clock: Clock) -> None:
+async def test_D12_no_minute_has_more_requests_than_the_limit(rates: RateLimiter, clock: Clock) -> None:
     limit = RateLimit(name="acme:large", requests=3)
     granted = []
     for _ in range(100):
@@ -37,7 +44,7 @@ async def test_D12_no_minute_has_more_requests_than_the_limit(rates: LocalRates,
     assert len(granted) == 3 * 9  # and all of it is used: 500 seconds
 
 
-async def test_D12_a_wait_says_whose_limit_it_is_and_how_long(rates: LocalRates, clock: Clock) -> None:
+async def test_D12_a_wait_says_whose_limit_it_is_and_how_long(rates: RateLimiter, clock: Clock) -> None:
     own, provider = RateLimit(name="acme:large"), RateLimit(name="acme", requests=1)
     assert isinstance(await rates.ask([own, provider]), Grant)
     clock.advance(20)
@@ -49,7 +56,7 @@ async def test_D12_a_wait_says_whose_limit_it_is_and_how_long(rates: LocalRates,
 
 
 async def test_D12_tokens_of_a_call_count_when_they_are_known_and_before_as_the_average(
-    rates: LocalRates, clock: Clock
+    rates: RateLimiter, clock: Clock
 ) -> None:
     limit = RateLimit(name="acme", tokens=1_000)
     first = await rates.ask([limit])
@@ -64,7 +71,7 @@ async def test_D12_tokens_of_a_call_count_when_they_are_known_and_before_as_the_
     assert isinstance(await rates.ask([limit]), Grant)
 
 
-async def test_D12_a_call_that_waits_is_noted_nowhere(rates: LocalRates) -> None:
+async def test_D12_a_call_that_waits_is_noted_nowhere(rates: RateLimiter) -> None:
     one, two = RateLimit(name="a", requests=1), RateLimit(name="b", requests=5)
     assert isinstance(await rates.ask([one]), Grant)
     for _ in range(10):
@@ -74,23 +81,25 @@ async def test_D12_a_call_that_waits_is_noted_nowhere(rates: LocalRates) -> None
 
 
 async def test_D12_a_pause_holds_for_all_and_the_longest_counts(
-    rates: LocalRates, clock: Clock, tmp_path: Path
+    rates: RateLimiter, clock: Clock, tmp_path: Path
 ) -> None:
     limit = RateLimit(name="acme:large")
     await rates.pause("acme:large", 30)
     await rates.pause("acme:large", 10)
-    other = LocalRates(tmp_path / "rates.db", clock=clock)
-    try:
-        wait = await other.ask([limit])
-        assert isinstance(wait, Wait)
-        assert round(wait.seconds) == 30
-        clock.advance(30)
-        assert isinstance(await other.ask([limit]), Grant)
-    finally:
+    is_local = isinstance(rates, LocalRates)
+    other = (
+        LocalRates(tmp_path / "rates.db", clock=clock) if is_local else PostgresRates(database_of(rates), clock=clock)
+    )
+    wait = await other.ask([limit])
+    assert isinstance(wait, Wait)
+    assert round(wait.seconds) == 30
+    clock.advance(30)
+    assert isinstance(await other.ask([limit]), Grant)
+    if isinstance(other, LocalRates):
         other.close()
 
 
-async def test_D12_a_clock_that_is_put_back_blocks_nobody_for_long(rates: LocalRates, clock: Clock) -> None:
+async def test_D12_a_clock_that_is_put_back_blocks_nobody_for_long(rates: RateLimiter, clock: Clock) -> None:
     limit = RateLimit(name="acme", requests=1)
     clock.advance(1e6)
     await rates.ask([limit])

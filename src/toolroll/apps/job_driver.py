@@ -39,12 +39,14 @@ from toolroll.errors import (
     ToolrollError,
     UsageError,
 )
+from toolroll.home.folders import find_folders
 from toolroll.home.settings_schema import Rate
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import RunEnded, StateSet
 from toolroll.kernel.call.context import utc_now
 from toolroll.models.model import Model
 from toolroll.packs.research.exploration import ExplorationResult, Job, explore
+from toolroll.safe.paths.files import private_folder
 from toolroll.safe.secrets.redact import redact_line
 
 T = TypeVar("T")
@@ -155,7 +157,8 @@ class JobDriver:
         self, options: ExploreOptions, request: JobRequest, job: Job, steps: "_Steps", *, is_resumed: bool
     ) -> ExplorationResult:
         async def initialize() -> Project:
-            return Project.open(Path(options.folder), self._environment, flags={"model": options.model})
+            folder = _find_folder(options.folder, self._environment, is_movable=request.is_movable)
+            return Project.open(folder, self._environment, flags={"model": options.model})
 
         with await steps.run("initialize", initialize) as project:
             surface = self._surface(job)
@@ -235,6 +238,13 @@ class JobDriver:
             _log.info("%s: %s", job.id, note.text)
 
         return Surface(environment=self._environment, notify=notify, make_approver=make_approver)
+
+
+def _find_folder(given: str, environment: Mapping[str, str], *, is_movable: bool) -> Path:
+    """Return the folder of a job; for one that was queued on another machine, and needs none, one of our own."""
+    folder = Path(given)
+    is_elsewhere = is_movable and not folder.is_dir()
+    return private_folder(find_folders(environment).data) if is_elsewhere else folder
 
 
 _PAID_STEPS: Final = ("generate_research", "run")

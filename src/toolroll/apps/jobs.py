@@ -4,6 +4,7 @@ A job is a run of its own in the journal: what was asked for is its first record
 engine knows only its id.
 """
 
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +17,7 @@ from toolroll.apps.explore import ExploreOptions
 from toolroll.apps.run_log import open_journal, recorded_settings
 from toolroll.apps.spec import AgentSpec
 from toolroll.apps.webhooks import Delivery, read_deliveries, shorten_address
-from toolroll.engine.engine import Engine, JobRow, Ticket
+from toolroll.engine.engine import DEFAULT_QUEUE, Engine, JobRow, Ticket
 from toolroll.engine.local import LocalEngine
 from toolroll.engine.rates import LocalRates, RateLimiter
 from toolroll.errors import DecisionRefused, JournalRefused, UsageError
@@ -31,8 +32,10 @@ from toolroll.journal.records import (
     RunEnded,
     StateSet,
 )
+from toolroll.journal.sqlite import SqliteJournal
 from toolroll.journal.tables import JOB_PREFIX
 from toolroll.kernel.call.context import random_id
+from toolroll.lazy import load
 from toolroll.packs.research.exploration import JOB, Job
 from toolroll.packs.research.ideas import idea_slug
 from toolroll.safe.secrets.redact import redact_shown
@@ -98,6 +101,11 @@ class JobRequest:
             return None
         place = self.explore.repo or self.explore.ideas or ""
         return f"explore:{place}:{self.explore.branch or ''}:{idea_slug(self.explore.idea)}"
+
+    @property
+    def is_movable(self) -> bool:
+        """Return whether any machine can do it: an exploration that reads and writes no folder of this one."""
+        return self.explore is not None and self.explore.repo is not None
 
     @property
     def record(self) -> dict[str, object]:
@@ -215,6 +223,8 @@ class JobStore:
     journal: Journal
     engine: Engine
     rates: RateLimiter | None = None
+    host: str | None = None
+    """The name of this machine, where several share the queue: work in a folder of it is done by its own workers."""
 
     async def submit(
         self, request: JobRequest, *, priority: int = 0, not_before: float = 0.0, job_id: str | None = None
@@ -226,13 +236,22 @@ class JobStore:
         if job_id is not None and await self._is_known(job_id):
             return job_id, False
         job = replace(Job.new(), id=job_id or f"{JOB_PREFIX}{random_id()}")
-        place = {"priority": priority, "not_before": not_before}
+        place = {"priority": priority, "not_before": not_before, "queue": self._choose_queue(request)}
         settings = {**request.record, JOB: job.fields, PLACE: place}
         began = RunBegan(model=request.model, system="", tools={}, settings=settings, closes_inside=True)
         await self.journal.append(job.id, began)
         queued = await self._enqueue(job.id, settings)
         await self.journal.release(job.id)
         return queued, queued == job.id
+
+    @property
+    def own_queues(self) -> tuple[str, ...]:
+        """Return the queues that a worker of this machine works off; none are all that there are."""
+        return () if self.host is None else (DEFAULT_QUEUE, host_queue(self.host))
+
+    def _choose_queue(self, request: JobRequest) -> str:
+        """Return the queue of a job: that of this machine for one that works in a folder here."""
+        return DEFAULT_QUEUE if self.host is None or request.is_movable else host_queue(self.host)
 
     async def _is_known(self, job_id: str) -> bool:
         """Return whether a job is queued, on record, or about to be recorded by somebody else."""
@@ -253,8 +272,9 @@ class JobStore:
     async def _enqueue(self, job_id: str, settings: Mapping[str, object]) -> str:
         key = JobRequest.from_record(settings).key
         match settings.get(PLACE):
-            case {"priority": int(priority), "not_before": int() | float() as not_before}:
-                ticket = Ticket(run_id=job_id, cause=1, key=key, priority=priority, not_before=not_before)
+            case {"priority": int(priority), "not_before": int() | float() as not_before, **more}:
+                queue = str(more.get("queue") or DEFAULT_QUEUE)
+                ticket = Ticket(run_id=job_id, cause=1, queue=queue, key=key, priority=priority, not_before=not_before)
             case _:
                 ticket = Ticket(run_id=job_id, cause=1, key=key)
         queued = await self.engine.submit(ticket)
@@ -324,14 +344,27 @@ class JobStore:
 
 @contextmanager
 def open_jobs(environment: Mapping[str, str]) -> Iterator[JobStore]:
-    """Open the user's own jobs: a queue beside the run log."""
-    path = jobs_file(environment)
-    with (
-        closing(open_journal(environment)) as journal,
-        closing(LocalEngine(path)) as engine,
-        closing(LocalRates(path.with_name("rates.db"))) as rates,
-    ):
-        yield JobStore(journal=journal, engine=engine, rates=rates)
+    """Open the user's own jobs: a queue beside the run log, in a file or in their database."""
+    with closing(open_journal(environment)) as journal:
+        if isinstance(journal, SqliteJournal):
+            path = jobs_file(environment)
+            with closing(LocalEngine(path)) as engine, closing(LocalRates(path.with_name("rates.db"))) as rates:
+                yield JobStore(journal=journal, engine=engine, rates=rates)
+        else:
+            make_engine = load("toolroll.engine.postgres:PostgresEngine")  # psycopg: many interpreter starts
+            make_rates = load("toolroll.engine.postgres_rates:PostgresRates")
+            database = journal.database
+            yield JobStore(
+                journal=journal,
+                engine=make_engine(database, journal.presence),
+                rates=make_rates(database),
+                host=socket.gethostname(),
+            )
+
+
+def host_queue(host: str) -> str:
+    """Return the queue of the jobs that only one machine can do."""
+    return f"host:{host}"
 
 
 def jobs_file(environment: Mapping[str, str]) -> Path:

@@ -2,10 +2,7 @@
 
 Each call is noted with its time and its tokens, for as long as a minute. So no minute, wherever it begins, has more
 than the limit. A wait that a provider asks for holds for every worker.
-
-A twin for another database needs the same two tables and one transaction for `ask`: take a lock on the names
-(`pg_advisory_xact_lock(hashtext(name))` in PostgreSQL, in the order of the names), delete what is older than a minute,
-compare the sums with the limits, and insert. `tests/engine/test_rates.py` is its contract.
+`postgres_rates.py` has its twin for many machines.
 """
 
 import sqlite3
@@ -98,7 +95,7 @@ class LocalRates:
             # Also what a clock that was put back has left in the future.
             db.execute("delete from calls where at <= ? or at > ?", (now - WINDOW_S, now + WINDOW_S))
             db.execute("delete from pauses where until <= ? or until > ?", (now, now + MAX_PAUSE_S))
-            waits = [wait for limit in limits if (wait := _find_wait(db, limit, now)) is not None]
+            waits = [wait for limit in limits if (wait := _look_up(db, limit, now)) is not None]
             if waits:
                 return max(waits, key=lambda wait: wait.seconds)
             grant = Grant(id=random_id())
@@ -146,10 +143,17 @@ class LocalRates:
         return self._db
 
 
-def _find_wait(db: sqlite3.Connection, limit: RateLimit, now: float) -> Wait | None:
-    """Return how long at least to wait for this limit; None if there is room now."""
+def _look_up(db: sqlite3.Connection, limit: RateLimit, now: float) -> Wait | None:
     [paused] = db.execute("select max(until) from pauses where name = ?", (limit.name,)).fetchone()
     calls = db.execute("select at, tokens from calls where name = ? order by at", (limit.name,)).fetchall()
+    return find_wait(limit, now, paused=paused, calls=calls)
+
+
+def find_wait(limit: RateLimit, now: float, *, paused: float | None, calls: Sequence[tuple[float, int]]) -> Wait | None:
+    """Return how long at least to wait for this limit; None if there is room now.
+
+    `paused` is until when its provider asked to wait, and `calls` are those of the last minute, the oldest first.
+    """
     free_at = [now if paused is None else float(paused)]
     if limit.requests is not None and len(calls) >= limit.requests:
         free_at.append(calls[len(calls) - limit.requests][0] + WINDOW_S)

@@ -31,6 +31,7 @@ def read_consistently(db: Connection) -> Iterator[Statements]:
     """Read as if at one moment, whatever others write meanwhile."""
     with db.transaction():
         db.execute("set transaction isolation level repeatable read, read only")
+        db.execute("set local idle_in_transaction_session_timeout = 0")  # a reader is in nobody's way
         yield Statements(db)
 
 

@@ -47,7 +47,9 @@ KEEP_ALIVE: Final[dict[str, Any]] = {
 }
 SERVER_KEEP_ALIVE: Final = (
     "-c tcp_keepalives_idle=3 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3 "
-    f"-c search_path={SCHEMA} -c timezone=UTC -c lock_timeout=60s"
+    f"-c search_path={SCHEMA} -c timezone=UTC -c lock_timeout=60s "
+    # A process that is stopped in the middle of a transaction must not keep others waiting.
+    "-c idle_in_transaction_session_timeout=5s"
 )
 
 _log: Final = logging.getLogger("toolroll.postgres")

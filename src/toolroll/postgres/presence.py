@@ -1,8 +1,10 @@
 """A sign of life in the database: a lock that the server takes back when a process or its machine is gone.
 
 Each process that drives runs has a name and holds an advisory lock of that name in a session of its own. Whoever gets
-that lock knows that the process is gone. A process that hangs still holds it: so one that works jobs also beats from
-its event loop, and counts as gone when it has not for a while. Every write is fenced: a wrong verdict does no harm.
+that lock knows that the session is gone, and with it the process, if it does not come back within a moment: a cut
+connection or a restart of the server takes the lock, too. A process that hangs still holds it: so one that works jobs
+also beats from its event loop, and counts as gone when it has not for a while. Every write is fenced: a wrong verdict
+does no harm.
 """
 
 import hashlib
@@ -22,9 +24,11 @@ BEAT_S: Final = 5.0
 """Between two beats of a worker."""
 HANG_S: Final = 60.0
 """Without a beat for so long, a worker counts as gone: it hangs, or its machine sleeps."""
-_LOOK_S: Final = 1.0
-"""Between two looks at whether the own session is still there."""
-_PAUSE_S: Final = 0.2
+SILENCE_S: Final = 2.5
+"""How long a process without its lock may take to come back; so long after a kill, others go on with its work."""
+_LOOK_S: Final = 0.5
+"""Between two signs of life, which also find out whether the own session is still there."""
+_PAUSE_S: Final = 0.1
 """Before a lost session is opened again."""
 START_S: Final = 30.0
 """How long it may take until the lock is held: the server may have to notice first that an earlier session is gone."""
@@ -41,9 +45,10 @@ def lock_key(name: str) -> int:
 class Presence:
     """This process, in the database. The lock is taken when it is first needed, and taken again after a restart."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, silence_s: float = SILENCE_S) -> None:
         self.name: str = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(_RANDOM_BYTES)}"
         self._database = database
+        self._silence_s = silence_s
         self._guard = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_held = threading.Event()
@@ -51,6 +56,8 @@ class Presence:
 
     def hold(self) -> str:
         """Make sure that the lock is held, or was until a moment ago; return the name."""
+        if self._thread is None:
+            self._database.run(lambda _: None)  # creates the tables, or says at once that there is no server
         with self._guard:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="toolroll-presence", daemon=True)
@@ -65,7 +72,8 @@ class Presence:
             return False
         if name == self.name:
             return True
-        row = db.execute(_IS_GONE, (lock_key(name), name, HANG_S)).fetchone()
+        values = {"key": lock_key(name), "name": name, "hang": HANG_S, "silence": self._silence_s}
+        row = db.execute(_IS_GONE, values).fetchone()
         return row != (True,)
 
     def beat(self, db: Connection) -> None:
@@ -84,20 +92,34 @@ class Presence:
             try:
                 with self._database.connect(self.name) as db:
                     db.execute("select pg_advisory_lock(%s)", (lock_key(self.name),))
+                    db.execute(_SEEN, (self.name,))
                     self._is_held.set()
                     while not self._stop.wait(_LOOK_S):
-                        db.execute("select 1")
+                        db.execute(_SEEN, (self.name,))
+                    db.execute(_LEAVE, (self.name,))
             except psycopg.Error as error:
                 if self._is_held.is_set():
                     _log.warning("The connection to the database is lost: %s", self._database.explain(error).message)
                 self._stop.wait(_PAUSE_S)
 
 
-# A lock that can be taken belongs to nobody; one that is held by a process without a beat belongs to one that hangs.
+# In this order: the lock of a process that may come back is not touched. Who is not listed has left.
 _IS_GONE: Final = """
-select pg_try_advisory_xact_lock(%s)
-    or exists (select 1 from processes where name = %s and beat < now() - make_interval(secs => %s))
+select case
+    when beat < now() - make_interval(secs => %(hang)s) then true
+    when name is not null and greatest(seen, pg_postmaster_start_time())
+        > clock_timestamp() - make_interval(secs => %(silence)s) then false
+    else pg_try_advisory_xact_lock(%(key)s)
+end
+from (select 1) as one left join processes on name = %(name)s
 """
 _BEAT: Final = """
-insert into processes values (%s, now()) on conflict (name) do update set beat = excluded.beat
+insert into processes (name, beat, seen) values (%s, now(), now())
+on conflict (name) do update set beat = excluded.beat
 """
+_SEEN: Final = """
+insert into processes (name, seen) values (%s, clock_timestamp())
+on conflict (name) do update set seen = excluded.seen
+"""
+# With those that nobody has seen for a day.
+_LEAVE: Final = "delete from processes where name = %s or seen < now() - interval '1 day'"

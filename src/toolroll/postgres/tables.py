@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import psycopg
 
 SCHEMA: Final = "toolroll"
-VERSION: Final = 1
+VERSION: Final = 2
 """Of these tables; raised with every change that an older program could not bear."""
 _LOCK: Final = 7_314_001
 """Taken while tables are created, so that processes that start at once do not get into each other's way."""
@@ -50,8 +50,10 @@ create table if not exists toolroll.outputs (
 );
 create table if not exists toolroll.processes (
     name text primary key,
-    beat timestamptz not null
+    beat timestamptz
 );
+alter table toolroll.processes alter column beat drop not null;
+alter table toolroll.processes add column if not exists seen timestamptz;
 create table if not exists toolroll.jobs (
     run_id text primary key,
     cause bigint not null,
@@ -80,8 +82,42 @@ create table if not exists toolroll.queues (
     name text primary key,
     slots integer not null
 );
+create table if not exists toolroll.calls (
+    name text not null,
+    grant_id text not null,
+    at double precision not null,
+    tokens bigint not null
+);
+create index if not exists calls_by_name on toolroll.calls (name, at);
+create index if not exists calls_by_grant on toolroll.calls (grant_id);
+create table if not exists toolroll.pauses (
+    name text primary key,
+    until double precision not null
+);
 create or replace function toolroll.instr(bytea, bytea) returns boolean
     language sql immutable as 'select position($2 in $1) > 0';
+"""
+# In one statement, so that a worker that is stopped in the middle holds no lock; a function, because each statement in
+# it sees what others did before the lock was given. A queue without a row of its own has no limit over all workers.
+_CLAIM: Final = """
+create or replace function toolroll.claim_job(by text, now_s double precision, names text[])
+    returns setof toolroll.jobs language plpgsql as $$
+declare
+    picked text;
+begin
+    perform pg_advisory_xact_lock(7314002) where exists (select 1 from toolroll.queues);
+    select run_id into picked from toolroll.jobs as job
+        where state = 'queued' and not_before <= now_s and (names is null or queue = any(names))
+            and coalesce((select slots from toolroll.queues where name = job.queue), 1000000)
+                > (select count(*) from toolroll.jobs as other
+                    where other.queue = job.queue and other.state = 'running'
+                        and exists (select 1 from toolroll.queues where name = job.queue))
+        order by priority desc, not_before, created, rowid limit 1
+        for update of job skip locked;
+    return query update toolroll.jobs set state = 'running', worker = by, attempts = attempts + 1, claimed = cause,
+        fence = fence + 1, updated = now_s where run_id = picked returning *;
+end
+$$;
 """
 
 
@@ -93,6 +129,7 @@ def create_tables(db: "psycopg.Connection[tuple[Any, ...]]", shown: str) -> None
     with db.transaction():
         db.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
         db.execute(_TABLES)
+        db.execute(_CLAIM)
         if not _check_version(db, shown):
             db.execute("insert into toolroll.about values (%s)", (VERSION,))
 

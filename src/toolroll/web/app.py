@@ -66,7 +66,11 @@ def make_app(
         if slots:
             overall = read_settings(service.environment).jobs.concurrency
             await service.store.engine.limit_queue(DEFAULT_QUEUE, overall)
-            tasks.append(asyncio.ensure_future(service.store.engine.work(driver, slots=slots, stop=stop)))
+            tasks.append(
+                asyncio.ensure_future(
+                    service.store.engine.work(driver, slots=slots, queues=service.store.own_queues, stop=stop)
+                )
+            )
         yield
         stop.set()
         if chats is not None:

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections import Counter
+from contextlib import suppress
 from typing import Final
 
 from toolroll.apps.job_driver import JobDriver
@@ -17,12 +18,15 @@ from toolroll.cli.driver import split_names
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
 from toolroll.engine.engine import DEFAULT_QUEUE, Ending, JobRefused, JobRow
-from toolroll.errors import ToolrollError
+from toolroll.errors import DatabaseFailed, ToolrollError
 from toolroll.home.settings import read_settings
 from toolroll.safe.text import terminal_safe
 
 _LOOK_S: Final = 0.25
 """Between two looks at whether anything is left to do."""
+
+_DOWN_S: Final = 2.0
+"""Between two looks at whether a database that is down at the start is there."""
 
 
 def run_worker(session: Session, *, concurrency: int, queues: str | None, drain: bool) -> int:
@@ -32,7 +36,8 @@ def run_worker(session: Session, *, concurrency: int, queues: str | None, drain:
     if not session.debug:
         _show_log()
     with open_jobs(os.environ) as store:
-        return asyncio.run(_Worker(session, store).run(concurrency, split_names(queues), drain=drain))
+        named = split_names(queues) or store.own_queues
+        return asyncio.run(_Worker(session, store).run(concurrency, named, drain=drain))
 
 
 class _Worker:
@@ -52,8 +57,8 @@ class _Worker:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end)
-        await self._store.engine.limit_queue(DEFAULT_QUEUE, read_settings(os.environ).jobs.concurrency)
-        await self._upkeep.queue_left()
+        if not await self._begin():
+            return DONE
         notify(f"Working, {slots} at a time. Ctrl-C ends it when the running jobs are done.", dim=True)
         self._work = asyncio.ensure_future(
             self._store.engine.work(self._drive, slots=slots, queues=queues, stop=self._stop)
@@ -71,6 +76,23 @@ class _Worker:
         if self._session.json:
             self._session.write_json({name: self._endings[name] for name in ("done", "waiting", "failed")})
         return DONE
+
+    async def _begin(self) -> bool:
+        """Prepare the queue; a database that is not there yet is waited for. Return whether there is work to begin."""
+        while not self._stop.is_set():
+            try:
+                await self._store.engine.limit_queue(DEFAULT_QUEUE, read_settings(os.environ).jobs.concurrency)
+                await self._upkeep.queue_left()
+            except DatabaseFailed as error:
+                if not error.is_passing:
+                    raise
+                notify(f"! {error.message} Trying again.")
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_DOWN_S):
+                        await self._stop.wait()
+            else:
+                return True
+        return False
 
     async def _drive(self, job_id: str) -> Ending:
         try:
@@ -92,7 +114,10 @@ class _Worker:
         self._stop.set()
 
     async def _has_work(self, queues: tuple[str, ...]) -> bool:
-        rows = await self._store.engine.list_jobs()
+        try:
+            rows = await self._store.engine.list_jobs()
+        except DatabaseFailed:
+            return True  # nobody knows
         named = [row for row in rows if not queues or row.queue in queues]
         return any(row.state == "running" or (row.state == "queued" and _is_due(row)) for row in named)
 
