@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ from toolroll.apps.jobs import JobRequest, JobStatus, JobStore
 from toolroll.apps.spec import AgentSpec
 from toolroll.engine.engine import JobRefused
 from toolroll.engine.local import LocalEngine
+from toolroll.engine.postgres import PostgresEngine
 from toolroll.errors import DecisionRefused, JournalRefused, NetworkFailed, UsageError
+from toolroll.journal.postgres import open_journal as open_postgres_journal
 from toolroll.journal.records import ModelTurn
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.postgres.address import parse_address
 
 READ = {"calls": [{"name": "read_file", "arguments": {"path": "a.py"}, "id": "read_1"}]}
 EDIT = {
@@ -23,12 +27,17 @@ EDIT = {
 }
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[JobStore]:
-    journal, engine = SqliteJournal(tmp_path / "runs.db"), LocalEngine(tmp_path / "jobs.db", poll_s=0.005)
-    yield JobStore(journal=journal, engine=engine)
-    journal.close()
-    engine.close()
+@pytest.fixture(params=["local", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[JobStore]:
+    if request.param == "local":
+        journal, engine = SqliteJournal(tmp_path / "runs.db"), LocalEngine(tmp_path / "jobs.db", poll_s=0.005)
+        yield JobStore(journal=journal, engine=engine)
+        journal.close()
+        engine.close()
+        return
+    address = parse_address(request.getfixturevalue("database_url"))
+    with closing(open_postgres_journal(address, folder=tmp_path, secrets=())) as log:
+        yield JobStore(journal=log, engine=PostgresEngine(log.database, log.presence, poll_s=0.005), host="here")
 
 
 def script(tmp_path: Path, *turns: object) -> str:

@@ -86,10 +86,9 @@ async def test_D12_a_pause_holds_for_all_and_the_longest_counts(
     limit = RateLimit(name="acme:large")
     await rates.pause("acme:large", 30)
     await rates.pause("acme:large", 10)
-    is_local = isinstance(rates, LocalRates)
-    other = (
-        LocalRates(tmp_path / "rates.db", clock=clock) if is_local else PostgresRates(database_of(rates), clock=clock)
-    )
+    other: LocalRates | PostgresRates = LocalRates(tmp_path / "rates.db", clock=clock)
+    if isinstance(rates, PostgresRates):
+        other = PostgresRates(rates._database, clock=clock)
     wait = await other.ask([limit])
     assert isinstance(wait, Wait)
     assert round(wait.seconds) == 30

@@ -178,10 +178,8 @@ def inherit_outputs(
         for name in sorted(_output_ids(source)):
             if name in named:
                 with suppress(OutputDamaged, OutputMissing):
-                    copied = _copy_output(load_output(source, name), target, of_run=of_run, to_run=to_run)
-                    if copied and archive is not None:
-                        _store_copy(archive, load_output(target.path, name))
-                    found += copied
+                    found += _copy_output(load_output(source, name), target, of_run=of_run, to_run=to_run)
+                    _store_copy(archive, target.path, name)
     finally:
         target.release()
     return found
@@ -195,7 +193,10 @@ def _fetch(archive: OutputArchive, source: Path, named: set[str]) -> None:
     place.release()
 
 
-def _store_copy(archive: OutputArchive, kept: StoredOutput) -> None:
+def _store_copy(archive: OutputArchive | None, folder: Path, name: str) -> None:
+    if archive is None:
+        return
+    kept = load_output(folder, name)  # where it was not copied, there is none
     if kept.packed_at is None:
         store_folder(archive, kept.path)
         return

@@ -7,11 +7,12 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
-from typing import Final
+from typing import Final, cast
 
 from toolroll.apps.explore import ExploreOptions, check_token
 from toolroll.apps.jobs import JobStore, open_jobs
 from toolroll.apps.project import ResearchPlace
+from toolroll.apps.run_log import RunLog
 from toolroll.cli.actions.mcp.endpoint import PATH, LazyEndpoint, make_finder
 from toolroll.cli.actions.mcp.serve import make_server
 from toolroll.cli.render.prose import notify
@@ -19,7 +20,6 @@ from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.errors import UsageError
 from toolroll.home.tokens import Scope, TokenBook
 from toolroll.home.webhook_secret import WebhookSecret
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.call.context import utc_now
 from toolroll.lazy import load
 
@@ -84,9 +84,9 @@ def _mount_mcp(
     folder: Path, place: ResearchPlace, store: JobStore, book: TokenBook, names: Collection[str]
 ) -> dict[str, LazyEndpoint]:
     """The tools of the folder for MCP clients that have a token, if the SDK is there."""
-    if find_spec("mcp") is None or not isinstance(store.journal, SqliteJournal):
+    if find_spec("mcp") is None:
         return {}
-    journal = store.journal
+    journal = cast("RunLog", store.journal)  # as `open_jobs` opens it
 
     def make(stack: ExitStack) -> object:
         return make_server(load("toolroll.mcp.server.build:ServerOptions")(root=folder, place=place), journal, stack)

@@ -9,9 +9,9 @@ from toolroll.agent.approvals import effect_of
 from toolroll.agent.context.outputs import FOLDER
 from toolroll.apps.permissions import permissions_for
 from toolroll.apps.project import Project, ResearchPlace
+from toolroll.apps.run_log import RunLog
 from toolroll.apps.surface import Surface
 from toolroll.errors import UsageError
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.define.tool import Tool
 from toolroll.lazy import load
 from toolroll.mcp.server.resources import DocumentSource
@@ -48,7 +48,7 @@ class ServerOptions:
             raise UsageError("--yes approves changes, and --read-only has none: give one of them.")
 
 
-def build_server(options: ServerOptions, *, project: Project, surface: Surface, journal: SqliteJournal) -> ToolServer:
+def build_server(options: ServerOptions, *, project: Project, surface: Surface, journal: RunLog) -> ToolServer:
     """Return the server; calls are recorded in the journal, and outputs are kept beside it."""
     entries = list_entries(options)
     permissions = permissions_for(entries, surface, settings=project.settings, folder=options.root, yes=options.yes)

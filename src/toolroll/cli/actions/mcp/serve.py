@@ -8,14 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from toolroll.apps.project import Project, ResearchPlace
-from toolroll.apps.run_log import open_journal
+from toolroll.apps.run_log import RunLog, open_journal
 from toolroll.apps.surface import Surface
 from toolroll.cli.actions.mcp.endpoint import PATH, LazyEndpoint, make_finder
 from toolroll.cli.session import DONE, Session
 from toolroll.cli.terminal.surface import show_note
 from toolroll.errors import UsageError
 from toolroll.home.tokens import TokenBook
-from toolroll.journal.sqlite import SqliteJournal
 from toolroll.lazy import load
 
 _HOST = "127.0.0.1"
@@ -61,7 +60,7 @@ def serve_tools(
     return DONE
 
 
-def make_server(options: object, journal: SqliteJournal, stack: ExitStack) -> object:
+def make_server(options: object, journal: RunLog, stack: ExitStack) -> object:
     """Return the server for these options; what it needs is open as long as the stack."""
     root: Path = options.root  # type: ignore[attr-defined]  # ServerOptions, of a module that is loaded when it is used
     project = stack.enter_context(Project.open(root, os.environ))
