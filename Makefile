@@ -14,7 +14,7 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-local test-live check counterparts format lock cover mutants bench pictures reference tools vendor clean
+.PHONY: help demo test test-local test-live check counterparts conformance format lock cover mutants bench pictures reference tools vendor clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,9 @@ check: .venv/.dev ## Check format, lint, types, layers and promises (the example
 	@$(PY) -m pytest --quiet tests/test_promises.py tests/test_layers.py
 
 counterparts: build/npm/.made ## Install the programs in Node that some tests need: fake servers, the AI SDK, pyright (skipped without)
+
+conformance: .venv/.dev build/npm/.made ## Run the official conformance suite of MCP, and write docs/mcp-conformance.md
+	@$(PY) -W ignore -m tests.mcp.conformance.suite
 
 format: .venv/.dev ## Format the code and repair what the linter can repair
 	@$(PY) -m ruff check --fix --quiet . || true

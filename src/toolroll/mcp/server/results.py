@@ -59,7 +59,7 @@ def _block(part: Part, number: int) -> ContentBlock:
     if part.media_type.startswith("audio/"):
         return AudioContent(type="audio", data=data, mime_type=part.media_type)
     uri = f"toolroll://part/{number}"
-    if part.media_type.startswith("text/"):
+    if part.media_type.startswith("text/") or part.media_type == "application/json":
         text = TextResourceContents(uri=uri, mime_type=part.media_type, text=part.data.decode("utf-8", "replace"))
         return EmbeddedResource(type="resource", resource=text)
     return EmbeddedResource(

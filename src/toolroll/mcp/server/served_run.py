@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
+
+from mcp.server.context import ServerRequestContext
 
 from toolroll.agent.approvals import NOT_YET, content_change, effect_of, preview_call
 from toolroll.agent.context.outputs import store_result
@@ -86,6 +88,10 @@ class ServedRun:
             on_event=self._on_event,
         )
         self._run.served = self
+
+    def request_of(self, call_id: str) -> ServerRequestContext[Any, Any]:
+        """Return the request of a call that is on its way."""
+        return self._calls[call_id].ctx
 
     @property
     def is_busy(self) -> bool:
@@ -211,6 +217,12 @@ class _CallLedger(Ledger):
 
     async def intent(self, call: ToolCall, /) -> None:
         await self._served.begin_call(call)
+
+
+def request_of_call(ctx: ToolContext) -> ServerRequestContext[Any, Any]:
+    """Return the MCP request behind a call, for a tool that is only for MCP clients."""
+    assert isinstance(ctx.run, _ServerRun)
+    return ctx.run.served.request_of(ctx.call_id)
 
 
 def store_of_call(ctx: ToolContext) -> OutputStore:
