@@ -67,7 +67,8 @@ def test_R12_R20_R21_R22_R25_an_exploration_with_searches_a_pause_reads_and_cita
     assert (done.returncode, done.stdout) == (0, f"{document(project)}\n"), done.stderr
     assert document(project).read_text() == (
         f"# Roofs\n\nIt shines.[^1]\n\n{words}\n\n## Sources\n\n"
-        f"- [Moon](<https://example.com/moon>), found {today()}\n\n"
+        f"1. [Sun](<https://example.com/sun>), found {today()}\n"
+        f"2. [Moon](<https://example.com/moon>), found {today()}\n\n"
         f"[^1]: [Sun](<https://example.com/sun>), found {today()}\n"
     )
     asked = [request.body for request in server.requests]
@@ -113,8 +114,10 @@ def test_R23_R24_in_two_phases_then_an_update(project: Project) -> None:
     assert "tools" not in server.requests[1].body
     assert "- it shines, says one" in json.dumps(server.requests[1].body["messages"])
     assert document(project).read_text() == (
-        f"# Roofs\n\nIt shines.[^1]\n\n## Sources\n\n[^1]: [Sun](<https://example.com/sun>), found {today()}\n\n"
+        f"# Roofs\n\nIt shines.[^1]\n\n## Sources\n\n1. [Sun](<https://example.com/sun>), found {today()}\n\n"
+        f"[^1]: [Sun](<https://example.com/sun>), found {today()}\n\n"
         f"## Update - {today()}\n\nIt is dark.[^2]\n\n### Sources\n\n"
+        f"2. [Moon](<https://example.com/moon>), found {today()}\n\n"
         f"[^2]: [Moon](<https://example.com/moon>), found {today()}\n"
     )
     assert [entry["is_update"] for entry in log(project)] == [False, True]

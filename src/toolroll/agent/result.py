@@ -34,10 +34,15 @@ _COMPLETE: Final = ("answer", "done")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallLog:
-    """One tool call in figures. `duration_ms` is the call's own time, without waiting for its turn or a person."""
+    """One tool call in figures. `duration_ms` is the call's own time, without waiting for its turn or a person.
+
+    `path` is the file that the call names, if it names one. `bytes` is the size of that file where the answer tells it,
+    and otherwise that of the answer.
+    """
 
     name: str
     arguments: str
+    path: str | None = None
     duration_ms: float
     ok: bool
     bytes: int

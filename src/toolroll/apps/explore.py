@@ -21,7 +21,9 @@ from toolroll.models.model import Model
 from toolroll.packs.catalog import CatalogEntry
 from toolroll.packs.research.agent import (
     EXPLORATION_CALLS,
+    MAX_STEPS,
     SEARCH_POLICY,
+    STEP_TIMEOUT_S,
     ResearchOptions,
     agent_options,
     research_tools,
@@ -61,6 +63,9 @@ class ExploreOptions:
     repo: str | None = None
     branch: str | None = None
     folder: str = ""
+    timeout_s: float = STEP_TIMEOUT_S
+    token_limit: int | None = None
+    max_steps: int = MAX_STEPS
 
     @classmethod
     def from_record(
@@ -150,6 +155,9 @@ def make_research_options(
         "journal": journal,
         "environment": with_keys(surface.environment),
         "record": options.record,
+        "timeout_s": options.timeout_s,
+        "token_limit": options.token_limit,
+        "max_steps": options.max_steps,
     }
     if source is not None:
         made["source"] = source

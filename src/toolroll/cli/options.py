@@ -1,6 +1,7 @@
 """Options and kinds of arguments that several commands share."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
@@ -13,6 +14,12 @@ from toolroll.cli.session import Session, debug_option
 F = TypeVar("F", bound=Callable[..., Any])
 
 complete_models: Final = lazily("toolroll.cli.actions.config:complete_models")
+
+_ALMOST: Final = 0.6
+"""'lst', 'lists' and 'shwo' are nearer to a command than that; 'tea' and 'blockchain' are not."""
+
+_MEANT: Final = frozenset({"--yes", "--queue", "--at", "--every", "--mode", "--context", "--update", "--two-phase"})
+"""Options that only an idea has: who writes one of them means an idea."""
 
 _NEGATIVE: Final = re.compile(r"-[0-9][0-9.e]*")
 
@@ -119,6 +126,36 @@ class DefaultGroup(click.Group):
         if not args or (args[0] not in self.commands and args[0] not in self._help):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
+
+
+class IdeaGroup(DefaultGroup):
+    """A group whose default command takes an idea; one word alone may be a command that was mistyped."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Ask about one word that is no command before a model is paid for it; `run WORD` says that it is meant."""
+        words = [word for word in args if not word.startswith("-")]
+        is_word = bool(args) and words[:1] == args[:1] and not any(map(str.isspace, args[0]))
+        if is_word and args[0] not in self.commands and not ctx.resilient_parsing:
+            self._check_word(ctx, args[0], is_meant=any(word.partition("=")[0] in _MEANT for word in args))
+        return super().parse_args(ctx, args)
+
+    def _check_word(self, ctx: click.Context, word: str, *, is_meant: bool) -> None:
+        from difflib import get_close_matches  # noqa: PLC0415 - an interpreter start's third: not for --help
+
+        path = ctx.command_path
+        meant = get_close_matches(word.casefold(), self.commands, n=1, cutoff=_ALMOST)
+        if meant:
+            told = f"There is no command '{word}'. Did you mean '{path} {meant[0]}'?"
+            raise click.UsageError(f"{told} If it is an idea: '{path} run {word}'.", ctx)
+        if not is_meant and not _is_meant(f"'{word}' is one word and no command. Explore it as an idea?"):
+            raise click.UsageError(f"There is no command '{word}'. If it is an idea: '{path} run {word}'.", ctx)
+
+
+def _is_meant(question: str) -> bool:
+    """Ask a person at the terminal; where nobody is there, nothing is meant."""
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()):
+        return False
+    return click.confirm(question, default=False, err=True)
 
 
 def _add_output(command: F, text: str) -> F:

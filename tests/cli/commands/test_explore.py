@@ -47,7 +47,7 @@ def test_R22_an_idea_becomes_a_document_and_stdout_says_where(project: Project) 
     done = project.call("explore", IDEA, "--model", project.script(*turns), "--stats", "--context", "For schools.")
     assert (done.returncode, done.stdout) == (0, f"{document(project)}\n")
     assert document(project).read_text() == "# Roofs\n"
-    assert "· step 1\n· writing\n✗ read_research" in done.stderr
+    assert "· step 1\n· writing\n✗ read 2025-01-01-tea/research.md: file_not_found" in done.stderr
     assert "· written: 2 steps" in done.stderr
     assert "20 tokens in, 10 out, cost unknown\n· 0 sources\n" in done.stderr
     [entry] = json.loads(document(project).with_name("exploration-log.json").read_text())
@@ -73,8 +73,11 @@ def test_R23_as_json_what_exists_is_given_whole(call: Calling, project: Project)
     document(project).write_text("# Roofs\n")
     listed = json.loads(call("explore", "list", "--json").out)
     path = f"{today()}-solar-roofs/research.md"
-    assert listed == {"ideas": [{"path": path, "title": "solar roofs", "date": today()}]}
-    assert call("explore", "list").out == f"{path}\n"
+    name = path.removesuffix("/research.md")
+    unknown = dict.fromkeys(("updated", "mode", "model", "cost_usd"))
+    known = {"path": path, "name": name, "title": "solar roofs", "date": today(), "explorations": 0}
+    assert listed == {"ideas": [known | unknown]}
+    assert call("explore", "list").out == f"{today()}  -                  -  solar roofs  {name}\n"
     assert call("explore", "show", IDEA).out == "# Roofs\n"
     shown = json.loads(call("explore", "show", "solar-roofs", "--json").out)
     assert shown == {"path": path, "where": str(document(project)), "content": "# Roofs\n"}
@@ -164,14 +167,23 @@ def test_R22_research_is_kept_on_github(project: Project, call: Calling, monkeyp
         listed = call("explore", "list", "--repo", REPOSITORY).out
         shown = call("explore", "show", IDEA, "--repo", REPOSITORY).out
     assert f"ideas/{today()}-solar-roofs/research.md" in done.stdout
-    assert (listed, shown) == (f"{today()}-solar-roofs/research.md\n", "# Roofs\n")
+    listed_line = f"{today()}  exploration        -  Solar roofs  {today()}-solar-roofs\n"
+    assert (listed, shown) == (listed_line, "# Roofs\n")
     assert TOKEN not in done.stdout + done.stderr
     messages = [asked.body["message"] for asked in hub.requests if asked.method == "PUT"]
     assert messages == ["Add research: Solar roofs", "Log an exploration: Solar roofs"]
 
 
-def test_S6_a_word_that_is_no_command_is_an_idea(call: Calling) -> None:
-    assert "No model is named" in call("explore", "lists").err
+def test_R27_one_word_that_is_no_command_costs_no_model_call(call: Calling, project: Project) -> None:
+    for word, meant in (("lst", "list"), ("lists", "list"), ("Shwo", "show"), ("runs", "run")):
+        told = call("explore", word, "--model", project.script("# Never"))
+        assert (told.code, told.out) == (2, "")
+        assert f"Did you mean 'toolroll explore {meant}'? If it is an idea: 'toolroll explore run {word}'." in told.err
+    told = call("explore", "help", "--model", project.script("# Never"))
+    assert (told.code, "If it is an idea: 'toolroll explore run help'." in told.err) == (2, True)
+    assert not (project.root / "ideas").exists()
+    assert "No model is named" in call("explore", "tea", "--mode=business").err
+    assert "No model is named" in call("explore", "run", "tea").err
     assert "No model is named" in call("explore", "--mode", "business", "list").err
     assert "There is no IDEA, and no terminal to chat at." in call("explore").err
     assert "Usage: toolroll explore [OPTIONS] COMMAND" in call("explore", "--help").out
@@ -215,6 +227,7 @@ def test_R12_the_end_names_cost_sources_and_who_did_not_search() -> None:
         completed_at="",
         duration_ms=1_500,
         steps=1,
+        requests=1,
         input_tokens=1_000,
         output_tokens=20,
         cost_usd=0.25,
@@ -228,7 +241,7 @@ def test_R12_the_end_names_cost_sources_and_who_did_not_search() -> None:
     assert summarize_exploration(done) == [
         "· written: 1 step, 1.5 s, 1,000 tokens in, 20 out, $0.2500",
         "! the key was refused (401)",
-        "· 1 sources",
+        "· 1 source",
         "  1. Sun <https://example.com/>",
     ]
 
@@ -335,3 +348,35 @@ def test_S2_every_line_has_its_index(project: Project) -> None:
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert [one["index"] for one in told] == list(range(1, len(told) + 1))
     assert told[-1]["event"] == "exploration_finished"
+
+
+def test_R27_the_list_has_titles_modes_dates_and_costs(call: Calling, project: Project) -> None:
+    entry = {
+        "idea": "Solar ROOFS for schools",
+        "mode": "business",
+        "model": "m",
+        "completed_at": "2025-03-02T00:00:00Z",
+    }
+    folder = project.root / "ideas" / "2025-03-01-solar-roofs"
+    folder.mkdir(parents=True)
+    (folder / "research.md").write_text("# Roofs\n\nThey **shine**.\n")
+    (folder / "exploration-log.json").write_text(json.dumps([entry | {"cost_usd": 0.01}, entry | {"cost_usd": 0.02}]))
+    told = call("explore", "list")
+    assert told.out == "2025-03-01  business     $0.0300  Solar ROOFS for schools (+1)  2025-03-01-solar-roofs\n"
+    assert "Show one: toolroll explore show NAME" in told.err
+    [fields] = json.loads(call("explore", "list", "--json").out)["ideas"]
+    assert (fields["explorations"], fields["updated"]) == (2, "2025-03-02T00:00:00Z")
+    (folder / "exploration-log.json").write_text('[{"idea": 5, "cost_usd": true}]')
+    assert "solar roofs" in call("explore", "list").out
+    assert call("explore", "show", "roof").out == "# Roofs\n\nThey **shine**.\n"
+
+
+def test_R26_R28_limits_are_options_and_verbose_shows_a_line_a_call(project: Project) -> None:
+    turns = ({"calls": [READ]}, "# Roofs", "# Never")
+    command = ("explore", IDEA, "--model", project.script(*turns), "--verbose", "--max-steps", "2", "--timeout", "30")
+    done = project.call(*command, "--token-limit", "50000")
+    told = [line for line in done.stderr.splitlines() if line.startswith("tool_call ")]
+    assert len(told) == 1, done.stderr
+    assert told[0].startswith("tool_call name=read_research path=2025-01-01-tea/research.md ok=False duration_ms=")
+    assert "error_type=file_not_found" in told[0]
+    assert (done.returncode, "· written: 2 steps" in done.stderr) == (0, True)

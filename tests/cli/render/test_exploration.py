@@ -1,7 +1,6 @@
 """Explorations at a terminal: what is seen while they go, and how they are stopped."""
 
 import json
-import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -116,18 +115,21 @@ def test_S1_what_is_written_is_counted_and_what_is_found_stays() -> None:
                 listener.on_event(event)
             return glass.look()
 
-        assert heard(RunStarted(run_id="r", model="m"), StepStarted(number=1)) == ["step 1 · m"]
-        assert heard(TextArrived("# Дахи\n\n"), TextArrived("Сонце")) == ["▸ writing: 13 characters", "step 1 · m"]
+        assert heard(RunStarted(run_id="r", model="m"), StepStarted(number=1)) == ["thinking · step 1 · m"]
+        assert heard(TextArrived("# Дахи\n\n"), TextArrived("Сонце")) == [
+            "▸ writing: 13 characters",
+            "writing · step 1 · m",
+        ]
         again = Retrying(attempt=1, wait_s=1.0, reason="Busy.")
-        assert heard(again) == ["! Busy. Trying again in 1.0 s (attempt 2).", "step 1 · m"]
+        assert heard(again) == ["! Busy. Trying again in 1.0 s (attempt 2).", "thinking · step 1 · m"]
         shown = heard(TextArrived("I look."), CallStarted(call=CALL))
-        assert shown[1:] == ['▸ look 0 s  {"path": "a"}', "step 1 · m"]
+        assert shown[1:] == ['▸ look 0 s  {"path": "a"}', "reading · step 1 · m"]
         found = {"title": "Sun\x1b", "url": "https://example.com/", "cited": False}
         heard(StateChanged(name="search.source:1", value=found), StateChanged(name="todos", value=[]))
         shown = heard(CallFinished(call=CALL, result=ToolResult.of_text("x"), duration_ms=1.0))
         assert shown[1:3] == ["· found Sun‹U+001B› <https://example.com/>", '· look {"path": "a"}  1 ms, 1 bytes']
         shown = heard(TextArrived("Done."), StepFinished(step=step))
-        assert shown[3:] == ["step 1 · 10 in, 5 out · m"]
+        assert shown[3:] == ["thinking · step 1 · 10 in, 5 out · m"]
         listener.close()
         listener.close()
         assert glass.look() == shown[:3]
@@ -135,15 +137,15 @@ def test_S1_what_is_written_is_counted_and_what_is_found_stays() -> None:
 
 def test_S1_an_exploration_is_watched_at_a_terminal(project: Project, engine: Engine) -> None:
     with exploring(project, engine, SEARCH, "# Дахи\n\nСонце світить.") as screen:
-        screen.shows("▸ web_search", "step 1 · scripted:script.json")
+        screen.shows("▸ web_search", "searching · step 1 · scripted:script.json")
         engine.may_answer.set()
         assert screen.end()[0] == 0
         lines = [line for line in screen.display if line]
         assert lines[0] == "· found Сонце <https://example.com/sun>"
-        assert re.match(r'· web_search {"query":"solar roofs"}  [\d.,]+ m?s, \d+ bytes', lines[1])
-        assert lines[2].startswith("· written: 2 steps")
-        assert "".join(lines[3:]).endswith("/research.md")  # folded, where the path is long
-        assert "Сонце світить." not in screen.text
+        assert lines[1] == '· searched "solar roofs": 1 page'
+        assert lines[2:4] == ["Дахи", "Сонце світить."], "the document is shown, and rendered"
+        [end] = [number for number, line in enumerate(lines) if line.startswith("· written: 2 steps")]
+        assert "".join(lines[end:]).endswith("/research.md")  # folded, where the path is long
         assert screen.echoes
 
 

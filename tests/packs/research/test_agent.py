@@ -1,16 +1,17 @@
 """`generate_research` over real HTTP, by the cases that were agreed on; and what it cannot be talked into."""
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.packs.search.services import Services
-from tests.support.model_script import Search, Text, Turn, Use
+from tests.support.model_script import Fault, Search, Text, Turn, Use
 from tests.support.model_server import KEY, ModelServer
 
 from toolroll import Policy, Reject, Rule, ScriptedModel
-from toolroll.errors import AuthenticationFailed, ContentRefused, RequestRefused
+from toolroll.errors import AuthenticationFailed, ContentRefused, ModelTimeout, RequestRefused
 from toolroll.journal.journal import MemoryJournal
 from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolResults
 from toolroll.kernel.data.usage import Usage
@@ -18,7 +19,7 @@ from toolroll.models.model import ModelResponse, Wire
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call, Line
-from toolroll.packs.research.agent import SEARCH_POLICY, connect_model, generate_research
+from toolroll.packs.research.agent import SEARCH_POLICY, agent_options, connect_model, generate_research
 from toolroll.packs.research.local import LocalSource
 from toolroll.testing import RecordingApprover
 
@@ -111,7 +112,10 @@ async def test_R20_returns_the_text_as_content() -> None:
     assert (done.content, done.stop_reason, done.tool_calls, done.is_whole) == ("# Doc\n\nText.", "answer", None, True)
 
 
-async def test_R1_R20_R25_read_research_tool_returns_structured_ok_error_payload(source: LocalSource) -> None:
+async def test_R1_R20_R25_R26_read_research_tool_returns_structured_ok_error_payload(
+    source: LocalSource, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     reads = [
         READ,
         Use("read_research", {"path": "2025-02-01-cups/research.md"}),
@@ -134,6 +138,16 @@ async def test_R1_R20_R25_read_research_tool_returns_structured_ok_error_payload
         ("read_research", False, "path_validation"),
         ("read_research", True, None),
     ]
+    assert [(one.path, one.bytes) for one in done.tool_calls][:2] == [
+        (PATH, 6),
+        ("2025-02-01-cups/research.md", 7),
+    ], "the path, and the size of the file itself"
+    assert (done.steps, done.requests) == (3, 3)
+    lines = [one for record in caplog.records if (one := record.getMessage()).startswith("tool_call ")]
+    assert len(lines) == len(done.tool_calls), "one line a call"
+    [read] = [line for line in lines[:3] if f" path={PATH} ok=True duration_ms=" in line]
+    assert " bytes=6 error_type=None arguments=" in read
+    assert any(" path=../x ok=False " in line for line in lines)
 
 
 def _text(block: dict[str, Any]) -> str:
@@ -290,3 +304,18 @@ async def test_XL14_what_a_rule_denies_stays_denied(services: Services) -> None:
     policy = SEARCH_POLICY.plus([Rule(action="deny", tool="web_search")])
     await generate_research("s", "u", model=model, environment=services.settings, policy=policy)
     assert services.requests == []
+
+
+async def test_R28_a_step_of_which_nothing_comes_is_given_up() -> None:
+    async with ModelServer([Turn(fault=Fault(stall=True))]) as server:
+        with pytest.raises(ModelTimeout, match=r"0\.2"):
+            await generate_research(
+                "s", "u", model=server.model("anthropic"), timeout_s=0.2, retry=RetryRule(retries=0)
+            )
+
+
+def test_R28_a_step_has_two_minutes_and_a_long_document_more() -> None:
+    made = agent_options("s", (), {"model": ScriptedModel([])})
+    limits = made["timeouts"]
+    assert limits is not None
+    assert (limits.first_byte, limits.gap_s, limits.content_s, limits.turn_s) == (120.0, 120.0, 120.0, 1_800.0)

@@ -47,15 +47,16 @@ def test_R12_a_long_part_before_a_title_is_no_talk() -> None:
     assert answer_text(message(TextBlock(text="no title")), ()) == "no title"
 
 
-def test_R12_sources_are_footnotes_where_the_text_leads_to_them_and_links_where_not() -> None:
+def test_R12_every_source_stands_in_the_list_and_a_cited_one_is_a_footnote_too() -> None:
     made = new_document("Tea", "# Tea\n\nIt grows.[^2]", [source(1), source(2)])
     assert made == (
         "# Tea\n\nIt grows.[^2]\n\n## Sources\n\n"
-        "- [Page 1](<https://example.com/1>), found 2025-03-01\n\n"
+        "1. [Page 1](<https://example.com/1>), found 2025-03-01\n"
+        "2. [Page 2](<https://example.com/2>), found 2025-03-01\n\n"
         "[^2]: [Page 2](<https://example.com/2>), found 2025-03-01\n"
     )
     only = new_document("Tea", "# Tea\n\nIt grows.[^2]", [source(2)])
-    assert "## Sources\n\n[^2]:" in only
+    assert "## Sources\n\n2. [Page 2](<https://example.com/2>), found 2025-03-01\n\n[^2]:" in only
 
 
 def test_R22_a_document_has_a_title_and_says_when_it_is_not_whole() -> None:
@@ -82,12 +83,25 @@ def test_R23_an_update_keeps_what_was_there_and_has_numbers_of_its_own() -> None
     added = after[len(before.rstrip()) :]
     assert added == (
         "\n\n## Update - 2025-03-01\n\nNew.[^2] As said.[^1]\n\n### Sources\n\n"
+        "2. [Page 1](<https://example.com/1>), found 2025-03-01\n\n"
         "[^2]: [Page 1](<https://example.com/1>), found 2025-03-01\n"
     )
 
 
 def test_R23_an_update_that_is_only_a_title_is_not_empty() -> None:
-    assert append_update("# A", "# Nothing new", (), today=TODAY).endswith("## Update - 2025-03-01\n\n# Nothing new\n")
+    assert append_update("# A", "# Nothing new", (), today=TODAY).endswith(
+        "## Update - 2025-03-01\n\n### Nothing new\n"
+    )
+
+
+def test_R23_the_headings_of_an_update_stand_below_its_own() -> None:
+    text = "# Tea\n\n## Market\n\n```sh\n# a comment\n```\n\n### Prices\n\n###### Deep\n\n`x`# no heading"
+    added = append_update("# Tea\n", text, (), today=TODAY).partition("## Update - 2025-03-01\n\n")[2]
+    nested = "### Market\n\n```sh\n# a comment\n```\n\n#### Prices\n\n###### Deep\n\n`x`# no heading\n"
+    assert added == nested
+    assert append_update("# A\n", "### Low\n\nx", (), today=TODAY).endswith("\n\n### Low\n\nx\n")
+    assert contains_text(f"# Tea\n\n## Update\n\n{nested}", text)
+    assert contains_text("# Tea\n\n## Update\n\n## Market\n\nx", "## Market\n\nx"), "as it was written before"
 
 
 @pytest.mark.parametrize(

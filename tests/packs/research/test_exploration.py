@@ -99,6 +99,7 @@ async def test_R22_a_document_and_its_log_are_written_wherever_research_is_kept(
         "completed_at": "2025-03-01T12:00:01+00:00",
         "duration_ms": 1_000,
         "steps": 1,
+        "requests": 1,
         "input_tokens": 10,
         "output_tokens": 5,
         "cost_usd": None,
@@ -260,7 +261,8 @@ async def test_R12_R21_R25_over_real_http_with_searches_a_pause_reads_and_a_limi
     assert len(server.requests[2].body["messages"][-1]["content"]) == 2
     assert done.content == (
         "# Roofs\n\nIt shines.[^1]\n\n## Sources\n\n"
-        f"- [Moon](<https://example.com/moon>), found {day(done)}\n\n"
+        f"1. [Sun](<https://example.com/sun>), found {day(done)}\n"
+        f"2. [Moon](<https://example.com/moon>), found {day(done)}\n\n"
         f"[^1]: [Sun](<https://example.com/sun>), found {day(done)}\n"
     )
     assert done.entry is not None

@@ -114,3 +114,34 @@ def test_R6_a_thousand_ideas_fit_the_budget() -> None:
     assert lines[-1] == f"({1_000 - len(lines) + 1:,} more are not listed.)"
     for line in lines[:-1]:
         assert parse_research_path(line.removeprefix("- `").removesuffix("`")) in {entry.path for entry in known}
+
+
+def test_R6_files_beside_documents_are_named_too() -> None:
+    files = ("competitors/tea-shops.md", "market.md")
+    assert list_related("A club for tea", KNOWN, files=files).splitlines()[:2] == [
+        "- `2025-02-01-tea-club/research.md`",
+        "- `competitors/tea-shops.md`",
+    ]
+    assert list_related("x", KNOWN, files=files).splitlines()[-1] == "- `market.md`"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("tea", "2025-02-01-tea-club/research.md"),
+        ("2025-02", "2025-02-01-tea-club/research.md"),
+        ("Roofs", "2025-03-04-solar-roofs/research.md"),
+        ("2025-01-02", "2025-01-02-solar-roofs/research.md"),
+    ],
+)
+def test_R27_a_part_of_a_name_is_enough(name: str, path: str) -> None:
+    assert find_idea(name, KNOWN).path == path
+
+
+def test_R27_a_part_of_several_names_is_asked_to_be_longer() -> None:
+    with pytest.raises(FileMissing, match="is a part of several names: 2025-03-04-solar-roofs, 2025-02-01-tea-club"):
+        find_idea("2025", KNOWN)
+    entries = make_entries(["2025-01-01-soniachni-dakhy", "2025-01-02-chai"])
+    assert find_idea("дахи", entries).path == "2025-01-01-soniachni-dakhy/research.md"
+    with pytest.raises(FileMissing, match="There is no research"):
+        find_idea("—", entries)

@@ -24,6 +24,7 @@ def entry(**changed: Any) -> LogEntry:
         "completed_at": "2025-01-01T00:00:01+00:00",
         "duration_ms": 1_000,
         "steps": 2,
+        "requests": 2,
         "input_tokens": 10,
         "output_tokens": 5,
         "cost_usd": None,

@@ -9,7 +9,14 @@ from tests.packs.research.conftest import Shelf
 
 from toolroll.errors import FileTooLarge, NotText, PathRefused
 from toolroll.packs.research.paths import parse_research_path
-from toolroll.packs.research.source import MAX_READ_BYTES, MAX_STORED_BYTES, IdeaEntry, make_entries, not_a_file_error
+from toolroll.packs.research.source import (
+    MAX_READ_BYTES,
+    MAX_STORED_BYTES,
+    FileListing,
+    IdeaEntry,
+    make_entries,
+    not_a_file_error,
+)
 
 PATH = "2025-01-31-my-idea/research.md"
 
@@ -107,3 +114,11 @@ def test_R6_only_paths_that_can_be_read_are_listed(folders: list[str]) -> None:
     assert all(parse_research_path(entry.path) == entry.path for entry in entries)
     days = [entry.date or date.min for entry in entries]
     assert days == sorted(days, reverse=True)
+
+
+async def test_R6_every_text_below_ideas_is_named(shelf: Shelf) -> None:
+    kept = ("market.md", "2025-01-01-tea/research.md", "2025-01-01-tea/prices/june.csv", "NOTES")
+    for path in (*kept, "2025-01-01-tea/exploration-log.json", "2025-01-01-tea/photo.png", "with space.md"):
+        shelf.put(path, b"x")
+    assert isinstance(shelf.source, FileListing)
+    assert await shelf.source.list_files() == tuple(sorted(kept))

@@ -6,7 +6,8 @@ from typing import Final, cast
 
 from toolroll.agent.cost import Bill, total_cost
 from toolroll.agent.loop.ask_model import Turn, make_turn
-from toolroll.agent.loop.calls import make_log, recorded_result
+from toolroll.agent.loop.call_log import make_log
+from toolroll.agent.loop.calls import recorded_result
 from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import SubRun, ToolCallLog
 from toolroll.journal.records import (

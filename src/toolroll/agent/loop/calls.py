@@ -1,17 +1,16 @@
 """The calls of one turn: guarded, run through the executor, kept as each one ends."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from time import perf_counter
-from typing import Final
 
 from toolroll.agent.approvals import content_change, effect_of, preview_call
 from toolroll.agent.context.outputs import store_result
 from toolroll.agent.events import CallFinished, CallStarted, Warned
 from toolroll.agent.hooks import HookedCall, Hooks, Refusal, refusal_response
 from toolroll.agent.loop.answer import judge_done
+from toolroll.agent.loop.call_log import ARGUMENTS_SHOWN_CHARACTERS, make_log, write_line
 from toolroll.agent.loop.state import Change, RunState
 from toolroll.agent.result import Ending, ToolCallLog
 from toolroll.errors import HookFailed
@@ -24,9 +23,6 @@ from toolroll.kernel.data.labels import NO_LABELS, collect_labels
 from toolroll.kernel.data.messages import TextPart, ToolCall, ToolMessage
 from toolroll.kernel.define.tool import Tool
 from toolroll.safe.secrets.redact import redact_line
-
-ARGUMENTS_SHOWN_CHARACTERS: Final = 120
-"""Of a call's arguments in logs and statistics: enough to tell calls apart."""
 
 
 async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[ToolCallLog, ...], Ending | None]:
@@ -198,47 +194,6 @@ def _with_note(message: ToolMessage, note: str) -> ToolMessage:
     if isinstance(message.content, str):
         return replace(message, content=f"{message.content}\n[{note}]")
     return replace(message, content=(*message.content, TextPart(text=f"[{note}]")))
-
-
-def make_log(call: ToolCall, result: ToolResult, duration_ms: float) -> ToolCallLog:
-    """Return the call in figures."""
-    return ToolCallLog(
-        name=call.name,
-        arguments=call.arguments[:ARGUMENTS_SHOWN_CHARACTERS],
-        duration_ms=duration_ms,
-        ok=not result.is_error,
-        bytes=_size(result),
-        error_type=result.code if result.is_error else None,
-    )
-
-
-def _size(result: ToolResult) -> int:
-    content = result.content
-    if isinstance(content, str):
-        return _bytes(content)
-    return sum(_bytes(part.text) if isinstance(part, TextPart) else len(part.data) for part in content)
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def write_line(logger: logging.Logger, log: ToolCallLog, arguments: str) -> None:
-    """Log one line for one call, without secrets, whatever the model wrote."""
-    if logger.isEnabledFor(logging.INFO):
-        logger.info(
-            "tool_call name=%s ok=%s duration_ms=%.1f bytes=%d error_type=%s arguments=%s",
-            _safe_line(log.name),
-            log.ok,
-            log.duration_ms,
-            log.bytes,
-            log.error_type,
-            _safe_line(arguments),
-        )
-
-
-def _safe_line(text: str) -> str:
-    return redact_line(text, ARGUMENTS_SHOWN_CHARACTERS)
 
 
 class CallLedger(Ledger):

@@ -1,32 +1,25 @@
-"""What `toolroll explore` does: it explores an idea, lists the ideas that were explored, and shows their documents."""
+"""What `toolroll explore` does: it explores an idea now or later, and shows the exploration while it goes."""
 
-import asyncio
 import os
 import re
-from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final
 
 from toolroll.apps.explore import ExploreOptions, ask_for_searches, check_token, make_research_options, open_source
 from toolroll.apps.models import connect_model
-from toolroll.apps.project import Project, ResearchPlace
+from toolroll.apps.project import Project
 from toolroll.apps.run_log import RunLog
 from toolroll.cli.actions.queue import QueuePlace, queue_ideas
 from toolroll.cli.driver import Driver
 from toolroll.cli.render.exploration import ExplorationRenderer
-from toolroll.cli.render.prose import notify
-from toolroll.cli.session import DONE, INTERRUPTED, Session
+from toolroll.cli.session import INTERRUPTED, Session
 from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.errors import FileTooLarge, ModelError, UsageError
 from toolroll.lazy import load
 from toolroll.packs.research.exploration import ExplorationResult, Job, explore
-from toolroll.packs.research.ideas import find_idea
-from toolroll.packs.research.source import MAX_STORED_BYTES, ResearchSource
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.workspace.text import decode
-
-T = TypeVar("T")
 
 _MAX_CONTEXT_BYTES: Final = 200_000
 """Of 50,000 characters in UTF-8."""
@@ -56,6 +49,9 @@ def run_explore(
     webhook: str | None,
     at: str | None,
     every: str | None,
+    timeout_s: float,
+    token_limit: int | None,
+    max_steps: int,
 ) -> int:
     """Explore an idea now or later, or chat without one; return the exit code."""
     is_queued = queue or any(one is not None for one in (ideas_file, at, every))
@@ -79,6 +75,9 @@ def run_explore(
         ideas=None if ideas is None else str(ideas.absolute()),
         repo=repo,
         branch=branch,
+        timeout_s=timeout_s,
+        token_limit=token_limit,
+        max_steps=max_steps,
     )
     if is_queued:
         place = QueuePlace(priority=priority, webhook=webhook, at=at, every=every)
@@ -90,7 +89,12 @@ def run_explore(
 
 
 def run_exploration(
-    session: Session, options: ExploreOptions, *, job: Job | None = None, yes: bool = False, force: bool = False
+    session: Session,
+    options: ExploreOptions,
+    *,
+    job: Job | None = None,
+    yes: bool = False,
+    force: bool = False,
 ) -> int:
     """Explore, and show it; return the exit code. `job` is one that was cut off, and is continued.
 
@@ -102,7 +106,7 @@ def run_exploration(
         chosen = options.with_model(project)
         session.claim_stdout()
         session.set_up_logging()
-        driver = ExplorationDriver(session, model=chosen.model)
+        driver = ExplorationDriver(session, ExplorationRenderer(session, model=chosen.model))
         surface = terminal_surface()
 
         async def work(journal: RunLog) -> ExplorationResult:
@@ -126,8 +130,8 @@ def run_exploration(
 class ExplorationDriver(Driver[ExplorationResult]):
     """Drives an exploration of one run or two; one that is cut off can be resumed."""
 
-    def __init__(self, session: Session, *, model: str) -> None:
-        self._exploration = ExplorationRenderer(session, model=model)
+    def __init__(self, session: Session, exploration: ExplorationRenderer) -> None:
+        self._exploration = exploration
         super().__init__(session, self._exploration)
 
     def end_early(self, error: ModelError | None) -> int:
@@ -138,49 +142,6 @@ class ExplorationDriver(Driver[ExplorationResult]):
             raise error
         self.session.fail("interrupted", self.session.interrupted_message)
         return INTERRUPTED
-
-
-def list_ideas(session: Session, *, ideas: Path | None, repo: str | None, branch: str | None) -> int:
-    """List the ideas that were explored; return the exit code."""
-    found = _read_source(lambda source: source.list_ideas(), ideas, repo, branch)
-    if session.json:
-        listed = [
-            {"path": one.path, "title": one.title, "date": one.date.isoformat() if one.date else None} for one in found
-        ]
-        session.write_json({"ideas": listed})
-    elif found:
-        session.write("\n".join(one.path for one in found))
-    else:
-        notify("Nothing was explored here yet. Start with 'toolroll explore IDEA'.")
-    return DONE
-
-
-def show_document(session: Session, name: str, *, ideas: Path | None, repo: str | None, branch: str | None) -> int:
-    """Show the document about an idea; return the exit code."""
-
-    async def work(source: ResearchSource) -> tuple[str, str, str]:
-        path = find_idea(name, await source.list_ideas()).path
-        return path, source.where(path), (await source.read(path, limit_bytes=MAX_STORED_BYTES)).content
-
-    path, where, content = _read_source(work, ideas, repo, branch)
-    if session.json:
-        session.write_json({"path": path, "where": where, "content": content})
-    else:
-        session.write(content)
-    return DONE
-
-
-def _read_source(
-    work: Callable[[ResearchSource], Awaitable[T]], ideas: Path | None, repo: str | None, branch: str | None
-) -> T:
-    """Return what `work` reads from the place that research is kept in."""
-    place = ResearchPlace(ideas=None if ideas is None else str(ideas), repo=repo, branch=branch)
-
-    async def read() -> T:
-        async with open_source(place, os.environ) as source:
-            return await work(source)
-
-    return asyncio.run(read())
 
 
 def read_context(given: str) -> str:

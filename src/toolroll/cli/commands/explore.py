@@ -3,10 +3,10 @@
 import click
 
 from toolroll.cli.lazy import body
-from toolroll.cli.options import DefaultGroup, QuotedCommand, event_options, output_options, research_options
+from toolroll.cli.options import IdeaGroup, QuotedCommand, event_options, output_options, research_options
 
 
-@click.group(cls=DefaultGroup)
+@click.group(cls=IdeaGroup)
 def explore() -> None:
     """Explore an idea: 'toolroll explore IDEA' searches, reads, and writes a document.
 
@@ -27,6 +27,16 @@ def explore() -> None:
 @click.option("--continue-from", metavar="NAME", help="Build on other research: its path, folder or idea.")
 @click.option("--two-phase", is_flag=True, help="Gather notes first, then write without tools.")
 @click.option("--stats", is_flag=True, help="Keep each tool call with its figures in the log.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=1, max=3_600),
+    default=120.0,
+    metavar="SECONDS",
+    help="Give a step up when nothing of it comes for so long (120).",
+)
+@click.option("--token-limit", type=click.IntRange(min=1_000), metavar="N", help="Stop before it uses more tokens.")
+@click.option("--max-steps", type=click.IntRange(min=1), default=5, metavar="N", help="Steps of the model (5).")
 @click.option("--yes", is_flag=True, help="Allow up to 30 searches, also the provider's own, without asking.")
 @click.option("--queue", is_flag=True, help="Queue it for 'toolroll worker', and return at once.")
 @click.option("--file", "ideas_file", type=click.File("rb"), metavar="FILE", help="Queue every idea of a file.")
@@ -44,8 +54,9 @@ def run() -> None:
     Without an IDEA, at a terminal, a chat begins: the first message is the idea, the others are questions about it.
 
     The document is ideas/<date>-<idea>/research.md, with exploration-log.json beside it. An idea that was explored
-    before is not explored again without --update. Progress goes to stderr; stdout says where the document is. With
-    --json every event is a line {"index", "event", ...}, the last one exploration_finished.
+    before is not explored again without --update. Progress goes to stderr; stdout says where the document is, and at a
+    terminal the document is shown. With --json every event is a line {"index", "event", ...}, the last one
+    exploration_finished.
 
     If there is earlier research or a context, you are asked once whether it may search: up to 30 searches, each of at
     most 200 characters and without a passage of what it has read. Anything else is asked about by itself. Where nobody
@@ -66,9 +77,9 @@ def run() -> None:
 @research_options
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.explore:list_ideas")
+@body("toolroll.cli.actions.ideas:list_ideas")
 def list_ideas() -> None:
-    """List the ideas that were explored, the newest first, with the paths of their documents.
+    """List the ideas that were explored, the newest first: date, mode, cost, title, and the name for 'show'.
 
     \b
     Examples:
@@ -82,11 +93,11 @@ def list_ideas() -> None:
 @research_options
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.explore:show_document")
+@body("toolroll.cli.actions.ideas:show_document")
 def show() -> None:
-    """Show the research NAME: the path of its document, its folder, or its idea.
+    """Show the research NAME: its idea, its folder, or a part of either. At a terminal it is rendered.
 
     \b
     Example:
-      toolroll explore show rent-out-tools | less
+      toolroll explore show tools
     """

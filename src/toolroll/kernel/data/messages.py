@@ -139,13 +139,14 @@ class CallBlock:
 class ServerBlock:
     """Something the provider did on its own side, such as a web search: a call, or what it found.
 
-    `summary` is what another model may be told of it.
+    `summary` is what another model may be told of it, `queries` what was searched for.
     """
 
     kind: Literal["call", "result"]
     tool: str
     summary: str
     sources: tuple[Citation, ...] = ()
+    queries: tuple[str, ...] = ()
     raw: RawBlock | None = None
     type: Literal["server"] = "server"
 

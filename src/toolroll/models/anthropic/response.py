@@ -82,7 +82,7 @@ def _block(raw: dict[str, Any], dropped: list[str]) -> AssistantBlock:
         case "redacted_thinking":
             return ReasoningBlock(text="", raw=raw)
         case "server_tool_use":
-            return ServerBlock(kind="call", tool=text_of(raw, "name"), summary=_describe_use(raw), raw=raw)
+            return _server_use(raw)
         case "web_search_tool_result":
             return _search_result(raw, dropped)
         case _:
@@ -113,9 +113,10 @@ def _citation(one: dict[str, Any]) -> Citation | None:
     return Citation(url=url, title=nullable_text(one, "title"), cited_text=nullable_text(one, "cited_text"))
 
 
-def _describe_use(raw: Mapping[str, Any]) -> str:
-    query = text_of(mapping_of(raw, "input"), "query")
-    return f"[searched the web: {query}]" if query else f"[used {text_of(raw, 'name') or 'a server tool'}]"
+def _server_use(raw: dict[str, Any]) -> ServerBlock:
+    query, name = text_of(mapping_of(raw, "input"), "query"), text_of(raw, "name")
+    summary = f"[searched the web: {query}]" if query else f"[used {name or 'a server tool'}]"
+    return ServerBlock(kind="call", tool=name, summary=summary, queries=(query,) if query else (), raw=raw)
 
 
 def _search_result(raw: dict[str, Any], dropped: list[str]) -> ServerBlock:

@@ -127,7 +127,12 @@ def _search(item: dict[str, Any], dropped: list[str]) -> ServerBlock:
     sources = items_of(action, "sources", _source, dropped)
     lines = "".join(f"\n- {source.url}" for source in sources)
     return ServerBlock(
-        kind="call", tool="web_search", summary=f"[{_describe_action(action)}]{lines}", sources=sources, raw=item
+        kind="call",
+        tool="web_search",
+        summary=f"[{_describe_action(action)}]{lines}",
+        sources=sources,
+        queries=_queries(action),
+        raw=item,
     )
 
 
@@ -143,9 +148,14 @@ def _describe_action(action: Mapping[str, Any]) -> str:
         case "find_in_page":
             return f"looked for {text_of(action, 'pattern')!r} in {text_of(action, 'url')}"
         case _:
-            listed = action.get("queries")
-            queries = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
-            return f"searched the web: {'; '.join(queries or [text_of(action, 'query')])}"
+            return f"searched the web: {'; '.join(_queries(action))}"
+
+
+def _queries(action: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what an action searched for; nothing for one that opens a page or looks into it."""
+    listed, query = action.get("queries"), text_of(action, "query")
+    queries = tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
+    return queries or ((query,) if query else ())
 
 
 def read_usage(body: Mapping[str, Any]) -> Usage:

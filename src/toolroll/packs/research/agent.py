@@ -22,7 +22,7 @@ from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import Approver
 from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.kernel.define.tool import Tool
-from toolroll.models.model import Model, WebSearch
+from toolroll.models.model import Model, Timeouts, WebSearch
 from toolroll.models.retry import RetryRule
 from toolroll.packs.research.read_research import SOURCE, read_research
 from toolroll.packs.research.source import ResearchSource
@@ -35,6 +35,8 @@ from toolroll.safe.text import one_line
 
 MAX_OUTPUT_TOKENS: Final = 16_384
 MAX_STEPS: Final = 5
+STEP_TIMEOUT_S: Final = 120.0
+"""How long nothing of a step may come: a slow search of the provider counts, a long document being written does not."""
 TOKEN_LIMIT: Final = 80_000
 """For `token_limit`, where one is wanted: twice what a usual exploration takes."""
 
@@ -61,7 +63,9 @@ class ResearchOptions(TypedDict, total=False):
     token_limit: int | None
     """A limit in tokens; None for no limit."""
     max_steps: int
-    """The most model calls."""
+    """The most steps: turns of the model."""
+    timeout_s: float
+    """A step is given up after so many seconds in which nothing of it came; 120 if not given."""
     policy: Policy
     """Rules that allow calls, deny them, or ask a person."""
     approver: Approver | None
@@ -96,6 +100,9 @@ class Research:
     input_tokens: int
     output_tokens: int
     steps: int
+    """Turns of the model."""
+    requests: int
+    """Calls of the provider's API: a step is more than one where it was paused or tried again."""
     tool_calls: tuple[ToolCallLog, ...] | None
     sources: tuple[Source, ...]
     failed_searches: tuple[FailedSearch, ...]
@@ -182,6 +189,7 @@ def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], optio
         "consent": options.get("consent"),
         "private_texts": options.get("private_texts", ()),
         "journal": options.get("journal"),
+        "timeouts": _step_timeouts(options.get("timeout_s", STEP_TIMEOUT_S)),
         "outputs": None,  # a document is read whole or not at all, and there is no tool to page through it
         "on_turn": record_sources,
         "collect_tool_stats": options.get("collect_tool_stats", False),
@@ -194,6 +202,13 @@ def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], optio
     return made
 
 
+def _step_timeouts(seconds: float) -> Timeouts:
+    """Return limits for the first byte, for a gap and for a time without content; a server at home may load longer."""
+    usual = Timeouts()
+    first_byte_s = None if seconds == STEP_TIMEOUT_S else seconds
+    return Timeouts(first_byte_s=first_byte_s, gap_s=min(seconds, usual.gap_s), content_s=seconds)
+
+
 def _make_research(
     result: RunResult[object], sources: tuple[Source, ...], failures: tuple[FailedSearch, ...]
 ) -> Research:
@@ -204,6 +219,7 @@ def _make_research(
         input_tokens=usage.input_total,
         output_tokens=usage.output_tokens,
         steps=len(result.steps),
+        requests=usage.requests,
         tool_calls=result.tool_calls,
         sources=sources,
         failed_searches=failures,

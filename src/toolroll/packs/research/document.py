@@ -21,11 +21,16 @@ from toolroll.safe.text import controls_safe
 MAX_TALK_CHARACTERS: Final = 1_000
 """Before the title: "I will first look at the market."; what is longer belongs to the document."""
 
+_UPDATE_LEVEL: Final = 2
+_MAX_LEVEL: Final = 6
+"""Of a heading in Markdown."""
+_HEADING: Final = re.compile(r"^(#{1,6})([ \t])", re.MULTILINE)
 _TITLE: Final = re.compile(r"^# .", re.MULTILINE)
 _MARK: Final = re.compile(r"\[\^([0-9]{1,9})\](?!:)")
 _MARK_AFTER_BLANK: Final = re.compile(r" ?\[\^([0-9]{1,9})\](?!:)")
 _NOTE: Final = re.compile(r"^\[\^([0-9]{1,9})\]:.*\n?", re.MULTILINE)
 _CODE: Final = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
+_FENCED: Final = re.compile(r"(^(?:```|~~~).*?(?:^(?:```|~~~)|\Z))", re.DOTALL | re.MULTILINE)
 _PICTURE: Final = re.compile(r"!(?=\[)")
 _LOADED: Final = re.compile(
     r"<(?=(?:applet|audio|base|body|button|embed|form|frame|frameset|iframe|image|img|input|link|math|meta|noscript|object"
@@ -57,9 +62,8 @@ def new_document(idea: str, text: str, sources: Sequence[Source], *, note: str =
 
 
 def append_update(before: str, text: str, sources: Sequence[Source], *, today: date, note: str = "") -> str:
-    """Return the document with one more part, `## Update - <date>`; the rest stays as it is."""
-    own = re.sub(r"\A# .*\n*", "", text.strip())
-    body = _clean_links(own or text.strip(), sources, known=_footnote_numbers(before))
+    """Return the document with one more part, `## Update - <date>`, below which its own headings stand."""
+    body = _clean_links(_nest_headings(_own_part(text)), sources, known=_footnote_numbers(before))
     return _join_parts(
         before.rstrip(), f"## Update - {today.isoformat()}", body, note, _source_list(body, sources, level=3)
     )
@@ -67,8 +71,28 @@ def append_update(before: str, text: str, sources: Sequence[Source], *, today: d
 
 def contains_text(document: str, text: str) -> bool:
     """Return whether a text is in a document already, under whatever numbers its footnotes have there."""
-    own = re.sub(r"\A# .*\n*", "", text.strip()) or text.strip()
-    return _without_footnotes(_make_inert(own)) in _without_footnotes(document)
+    own, whole = _own_part(text), _without_footnotes(document)
+    # Updates that were written before headings were nested have them as the model wrote them.
+    return any(_without_footnotes(_make_inert(one)) in whole for one in (_nest_headings(own), own))
+
+
+def _own_part(text: str) -> str:
+    """Return a text without the title of a document."""
+    return re.sub(r"\A# .*\n*", "", text.strip()) or text.strip()
+
+
+def _nest_headings(text: str) -> str:
+    """Return a text whose highest heading is one below that of an update."""
+    parts = _FENCED.split(text)
+    levels = [len(found[1]) for prose in parts[::2] for found in _HEADING.finditer(prose)]
+    more = _UPDATE_LEVEL + 1 - min(levels, default=_UPDATE_LEVEL + 1)
+    if more <= 0:
+        return text
+
+    def nest(found: re.Match[str]) -> str:
+        return "#" * min(len(found[1]) + more, _MAX_LEVEL) + found[2]
+
+    return "".join(part if index % 2 else _HEADING.sub(nest, part) for index, part in enumerate(parts))
 
 
 def _without_footnotes(text: str) -> str:
@@ -133,13 +157,13 @@ def _footnote_numbers(text: str) -> set[str]:
 
 
 def _source_list(body: str, sources: Sequence[Source], *, level: int = 2) -> str:
-    """List all sources: as footnotes where the text refers to them, as links where it does not."""
+    """List all sources by their numbers, and where the text refers to one, the footnote that its mark leads to."""
     if not sources:
         return ""
     marks = set(_MARK.findall(body))
     cited = [source for source in sources if str(source.number) in marks]
-    others = [f"- {_link(source)}" for source in sources if str(source.number) not in marks]
-    return _make_inert(_join_parts(f"{'#' * level} Sources", "\n".join(others), footnotes(cited)).rstrip())
+    listed = "\n".join(f"{source.number}. {_link(source)}" for source in sources)
+    return _make_inert(_join_parts(f"{'#' * level} Sources", listed, footnotes(cited)).rstrip())
 
 
 def _link(source: Source) -> str:

@@ -1,6 +1,6 @@
 """An exploration from an idea to its document: look what is there, generate, write, log (R21-R24)."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
@@ -34,7 +34,7 @@ from toolroll.packs.research.prompts import (
     system_prompt,
     user_prompt,
 )
-from toolroll.packs.research.source import MAX_STORED_BYTES, ResearchSource
+from toolroll.packs.research.source import MAX_STORED_BYTES, FileListing, IdeaEntry, ResearchSource
 from toolroll.packs.search.sources import Source, footnotes
 from toolroll.safe.text import one_line
 
@@ -215,7 +215,7 @@ async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: dateti
         )
     others = [entry for entry in known if same is None or entry.path != same.path]
     path = new if same is None else same.path
-    related = list_related(wish.idea, others)
+    related = list_related(wish.idea, others, files=await _list_files(source, known))
     return Plan(
         wish=wish,
         path=path,
@@ -230,6 +230,13 @@ async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: dateti
         continue_from=earlier,
         private_texts=tuple(text for text in (wish.context, related, "" if same is None else path) if text.strip()),
     )
+
+
+async def _list_files(source: ResearchSource, known: Sequence[IdeaEntry]) -> list[str]:
+    """Return the paths of earlier research that is not the document of an idea."""
+    documents = {entry.path for entry in known}
+    files = await source.list_files() if isinstance(source, FileListing) else ()
+    return [path for path in files if path not in documents]
 
 
 class _Exploration:
@@ -336,6 +343,7 @@ class _Exploration:
             completed_at=now.isoformat(),
             duration_ms=max(round((now - self._job.started).total_seconds() * 1_000), 0),
             steps=sum(run.steps for run in runs),
+            requests=sum(run.requests for run in runs),
             input_tokens=sum(run.input_tokens for run in runs),
             output_tokens=sum(run.output_tokens for run in runs),
             cost_usd=total_cost(run.cost for run in runs),

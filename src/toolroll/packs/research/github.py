@@ -19,6 +19,7 @@ from toolroll.packs.research.github_api import PAUSES_S, RAW, GitHubApi
 from toolroll.packs.research.paths import IDEAS, parse_research_path
 from toolroll.packs.research.source import (
     DOCUMENT,
+    MAX_LISTED_FILES,
     MAX_READ_BYTES,
     MAX_STORED_BYTES,
     Change,
@@ -29,6 +30,7 @@ from toolroll.packs.research.source import (
     make_entries,
     missing_error,
     not_a_file_error,
+    select_research,
     too_large_error,
 )
 from toolroll.safe.net.http import HttpResponse
@@ -105,6 +107,7 @@ class GitHubSource:
         self._api = GitHubApi(base_url, token=token, clock=clock, sleep=sleep)
         self._denials = Denials()
         self._listed: frozenset[str] = frozenset()
+        self._files: list[str] | None = None
 
     @classmethod
     def from_environment(cls, repository: str, *, environment: Mapping[str, str], branch: str | None = None) -> Self:
@@ -138,11 +141,18 @@ class GitHubSource:
         if sha is None:
             return ()
         tree = await self._tree(f"{sha}?recursive=1")
+        self._files = [] if tree.truncated else [node.path for node in tree.tree if _is_plain_file(node)]
         if tree.truncated:  # above 100,000 files: then each folder counts as an idea
             return make_entries(node.path for node in (await self._tree(sha)).tree if node.type == "tree")
         end = f"/{DOCUMENT}"
         found = (node.path.removesuffix(end) for node in tree.tree if node.type == "blob" and node.path.endswith(end))
         return make_entries(folder for folder in found if "/" not in folder)
+
+    async def list_files(self) -> tuple[str, ...]:
+        """Return the paths of all texts below `ideas/`, sorted: those of the last list of ideas, if there was one."""
+        if self._files is None:
+            await self.list_ideas()
+        return select_research(self._files or ())[:MAX_LISTED_FILES]
 
     async def check_listed(self, path: str) -> None:
         """Raise FileMissing for a path that the repository does not list, without asking for it."""
@@ -285,6 +295,10 @@ class GitHubSource:
         said = self._api.error_message(answer)
         text = f"GitHub answered with status {answer.status}" + (f": {said.rstrip('.')}." if said else ".")
         return ServiceFailed(text + _ADVICE.get(answer.status, ""), status=answer.status)
+
+
+def _is_plain_file(node: _Node) -> bool:
+    return node.type == "blob" and node.mode != _LINK_MODE
 
 
 def _may_succeed_later(failed: ServiceFailed, *, is_new: bool) -> bool:

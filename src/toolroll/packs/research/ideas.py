@@ -20,6 +20,8 @@ RELATED_TOKENS: Final = 2_000
 # Paths of dates, words and dashes take more tokens than prose, which has four characters a token.
 _CHARACTERS_A_TOKEN: Final = 3
 _HASH_DIGITS: Final = 8
+_MAX_NAMED: Final = 5
+"""Of ideas that a part of a name fits."""
 _MIN_WORD_CHARACTERS: Final = 3
 _MARKS: Final = re.compile("[\u0300-\u036f]")
 _OTHERS: Final = re.compile("[^a-z0-9]+")
@@ -62,29 +64,48 @@ def path_slug(path: str) -> str:
 
 
 def find_idea(named: str, known: Sequence[IdeaEntry]) -> IdeaEntry:
-    """Find the idea that a person names by path, folder, slug or words; the newest of several."""
+    """Find the idea that a person names by path, folder, slug, words or a part of it; the newest of several.
+
+    Raise FileMissing where a part fits several ideas.
+    """
     wanted = named.strip().removeprefix(f"{IDEAS}/").removesuffix(f"/{DOCUMENT}").rstrip("/")
     for entry in known:
         if wanted == entry.path.removesuffix(f"/{DOCUMENT}"):
             return entry
     found = next((entry for entry in known if path_slug(entry.path) == wanted), None) or find_existing(wanted, known)
-    if found is None:
-        raise FileMissing(
-            f"There is no research '{quote_path(wanted)}'. See 'toolroll explore list'.", path=quote_path(wanted)
-        )
-    return found
+    if found is not None:
+        return found
+    partly = _find_part(wanted, known)
+    if len({path_slug(entry.path) for entry in partly}) == 1:
+        return partly[0]
+    shown = quote_path(wanted)
+    if not partly:
+        raise FileMissing(f"There is no research '{shown}'. See 'toolroll explore list'.", path=shown)
+    names = ", ".join(entry.path.removesuffix(f"/{DOCUMENT}") for entry in partly[:_MAX_NAMED])
+    more = f", and {len(partly) - _MAX_NAMED:,} more" if len(partly) > _MAX_NAMED else ""
+    raise FileMissing(
+        f"'{shown}' is a part of several names: {names}{more}. Write more of the one you mean.", path=shown
+    )
 
 
-def list_related(idea: str, known: Sequence[IdeaEntry], *, max_tokens: int = RELATED_TOKENS) -> str:
-    """List the paths of earlier ideas that fit, those with the same words first, then the newest.
+def _find_part(wanted: str, known: Sequence[IdeaEntry]) -> list[IdeaEntry]:
+    """Find the ideas that have this in their names: as it is, or in Latin letters with dashes."""
+    plain = _OTHERS.sub("-", _to_latin(wanted.casefold())[0].translate(_SIGNS)).strip("-")
+    return [entry for entry in known if plain and plain in entry.path.removesuffix(f"/{DOCUMENT}").casefold()]
 
-    What was left out is counted in the last line.
+
+def list_related(
+    idea: str, known: Sequence[IdeaEntry], *, files: Sequence[str] = (), max_tokens: int = RELATED_TOKENS
+) -> str:
+    """List the paths of earlier research that fit: those with the same words first, then documents, the newest first.
+
+    `files` are those beside the documents. What was left out is counted in the last line.
     """
     room = max_tokens * _CHARACTERS_A_TOKEN
     lines: list[str] = []
-    ranked = _rank(idea, known)
-    for entry in ranked:
-        line = f"- `{entry.path}`"
+    ranked = _rank(idea, [*(entry.path for entry in known), *files])
+    for path in ranked:
+        line = f"- `{path}`"
         room -= len(line) + 1
         if room < 0:
             break
@@ -93,13 +114,13 @@ def list_related(idea: str, known: Sequence[IdeaEntry], *, max_tokens: int = REL
     return "\n".join([*lines, *([f"({left:,} more are not listed.)"] if left else [])])
 
 
-def _rank(idea: str, known: Sequence[IdeaEntry]) -> list[IdeaEntry]:
+def _rank(idea: str, paths: Sequence[str]) -> list[str]:
     wanted = _words(idea_slug(idea))
-    return sorted(known, key=lambda entry: -len(wanted & _words(path_slug(entry.path))))
+    return sorted(paths, key=lambda path: -len(wanted & _words(path.removesuffix(DOCUMENT))))
 
 
-def _words(slug: str) -> frozenset[str]:
-    return frozenset(word for word in slug.split("-") if len(word) >= _MIN_WORD_CHARACTERS)
+def _words(path: str) -> frozenset[str]:
+    return frozenset(word for word in _OTHERS.split(path.casefold()) if len(word) >= _MIN_WORD_CHARACTERS)
 
 
 def _to_latin(text: str) -> tuple[str, bool]:

@@ -5,6 +5,9 @@ not exist before something is written.
 """
 
 import asyncio
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +26,7 @@ from toolroll.kernel.data.serialize import replace_surrogates
 from toolroll.packs.research.paths import parse_research_path
 from toolroll.packs.research.source import (
     DOCUMENT,
+    MAX_LISTED_FILES,
     MAX_READ_BYTES,
     MAX_STORED_BYTES,
     Change,
@@ -33,11 +37,15 @@ from toolroll.packs.research.source import (
     make_entries,
     missing_error,
     not_a_file_error,
+    select_research,
     too_large_error,
 )
 from toolroll.safe.paths.names import RelativePath, parse_path
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.workspace.workspace import Workspace
+
+_MAX_DEPTH: Final = 8
+"""Of folders below `ideas/`."""
 
 MAX_ATTEMPTS: Final = 5
 """At a file that another program changes each time between our look and our write: an editor does so once."""
@@ -68,6 +76,10 @@ class LocalSource:
     async def list_ideas(self) -> tuple[IdeaEntry, ...]:
         """Return the ideas that have a document, the newest first; none where there is no folder yet."""
         return await asyncio.to_thread(self._list)
+
+    async def list_files(self) -> tuple[str, ...]:
+        """Return the paths of all texts below the folder, sorted."""
+        return await asyncio.to_thread(self._list_files)
 
     async def write(self, path: str, content: str, *, message: str) -> None:
         """Make or replace a file; whoever reads it meanwhile sees all of the old or all of the new."""
@@ -108,6 +120,13 @@ class LocalSource:
         except FileMissing:
             return ()
 
+    def _list_files(self) -> tuple[str, ...]:
+        try:
+            with self._open() as workspace:
+                return select_research(islice(_walk(workspace), MAX_LISTED_FILES))
+        except FileMissing:
+            return ()
+
     def _update(self, path: str, change: Change) -> None:
         with os_errors(str(self.folder)):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -141,6 +160,24 @@ def _other_kind(workspace: Workspace, place: RelativePath, path: str) -> FilePro
         return missing_error(path)
     entries, _ = workspace.entries(place)
     return not_a_file_error(path, (f"{entry.name}/" if entry.kind == "folder" else entry.name for entry in entries))
+
+
+def _walk(workspace: Workspace) -> Iterator[str]:
+    """Yield the paths of all files, those of each folder before those below it; links are not followed."""
+    folders: deque[RelativePath | None] = deque([None])
+    while folders:
+        folder = folders.popleft()
+        above = () if folder is None else folder.parts
+        try:
+            entries, _ = workspace.entries(folder)
+        except FileProblem:  # gone meanwhile, or not ours to read
+            continue
+        for entry in entries:
+            place = RelativePath(parts=(*above, entry.name))
+            if entry.kind == "file":
+                yield str(place)
+            elif entry.kind == "folder" and len(above) < _MAX_DEPTH:
+                folders.append(place)
 
 
 def _has_document(workspace: Workspace, folder: str) -> bool:

@@ -3,14 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final
 
 from toolroll.agent.result import ToolCallLog
 from toolroll.errors import JsonRefused
 from toolroll.kernel.arguments.parse import parse_json
-from toolroll.packs.research.source import DOCUMENT
-
-LOG: Final = "exploration-log.json"
+from toolroll.packs.research.source import DOCUMENT, LOG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +28,7 @@ class LogEntry:
     completed_at: str
     duration_ms: int
     steps: int
+    requests: int
     input_tokens: int
     output_tokens: int
     cost_usd: float | None

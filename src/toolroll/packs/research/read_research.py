@@ -15,6 +15,7 @@ from typing import Annotated, Final, Literal, NotRequired, TypeAlias, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from toolroll.agent.run import AgentRun
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, PathRefused, ToolFailure, ToolrollError
 from toolroll.home.keys import with_keys
 from toolroll.kernel.call.context import ToolContext
@@ -200,5 +201,8 @@ def _elapsed_ms(begun: datetime, ctx: ToolContext) -> int:
 
 
 def _log_read(ctx: ToolContext, record: ReadRecord) -> None:
+    """Log a read; an agent logs a line for each of its calls itself, with the same figures."""
+    if isinstance(ctx.run, AgentRun):
+        return
     fields = asdict(record)
     ctx.logger.info("tool_call %s", dump_json(fields), extra={"tool_call": fields})

@@ -18,11 +18,37 @@ from toolroll.workspace.text import decode
 DOCUMENT: Final = "research.md"
 """The name of the document in each idea's folder."""
 
+LOG: Final = "exploration-log.json"
+"""The name of the log beside it."""
+
 MAX_READ_BYTES: Final = 51_200
 """50 KB: what one document may take of a model's context, about 13,000 tokens."""
 
 MAX_STORED_BYTES: Final = 8 * 1024 * 1024
 """Of a file that is changed rather than shown: an exploration log of some ten thousand runs."""
+
+MAX_LISTED_FILES: Final = 2_000
+"""Below `ideas/`: many more than the list for a model has room for."""
+
+TEXT_SUFFIXES: Final = frozenset(
+    {
+        "",
+        ".adoc",
+        ".csv",
+        ".htm",
+        ".html",
+        ".json",
+        ".markdown",
+        ".md",
+        ".org",
+        ".rst",
+        ".tex",
+        ".text",
+        ".txt",
+        ".yaml",
+    }
+)
+"""Of files that are named to a model: research is text."""
 
 MAX_LISTED_ENTRIES: Final = 50
 """Of a folder that was asked for as a file: an idea's folder has two or three."""
@@ -71,6 +97,15 @@ class ResearchSource(Protocol):
 
     def where(self, path: str) -> str:
         """Return where a person finds the file: a path on disk, or an address."""
+        ...
+
+
+@runtime_checkable
+class FileListing(Protocol):
+    """A source that names all its files, and not only the documents of ideas."""
+
+    async def list_files(self) -> Sequence[str]:
+        """Return the paths of files that `read_research` can read, sorted."""
         ...
 
 
@@ -127,6 +162,22 @@ def too_large_error(path: str, *, limit_bytes: int) -> FileTooLarge:
     if limit_bytes != MAX_READ_BYTES:
         message = f"'{path}' has more than {limit_bytes:,} bytes."
     return FileTooLarge(message, path=path, limit_bytes=limit_bytes)
+
+
+def select_research(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths of texts that `read_research` could name, sorted; exploration logs are no research."""
+    return tuple(sorted(path for path in paths if _is_research(path)))
+
+
+def _is_research(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    suffix = name[name.rfind(".") :].casefold() if "." in name else ""
+    if name == LOG or suffix not in TEXT_SUFFIXES:
+        return False
+    try:
+        return parse_research_path(path) == path
+    except PathRefused:
+        return False
 
 
 def make_entries(folders: Iterable[str]) -> tuple[IdeaEntry, ...]:

@@ -20,6 +20,7 @@ from toolroll.packs.search.chain import SearchFailed
 from toolroll.packs.search.hits import RawHit, make_hits
 
 SOURCES_STATE: Final = "search.source"
+QUERIES_STATE: Final = "search.query"
 MAX_SOURCES: Final = 500
 """Of one run: a hundred searches of five."""
 
@@ -79,9 +80,18 @@ def record_sources(run: Run, message: AssistantMessage) -> None:
     ledger, by = SourceLedger(run), message.origin.wire if message.origin is not None else "model"
     for block in message.blocks:
         if isinstance(block, ServerBlock):
+            record_queries(run, block.queries)
             ledger.add(((one.title, one.url, one.cited_text) for one in block.sources), by=by)
         elif isinstance(block, TextBlock):
             ledger.add(((one.title, one.url, one.cited_text) for one in block.citations), by=by, cited=True)
+
+
+def record_queries(run: Run, queries: Iterable[str]) -> None:
+    """Keep what a provider has searched for with the run; everybody who watches is told."""
+    for query in queries:
+        count = sum(1 for name in run.state if name.startswith(f"{QUERIES_STATE}:"))
+        if count < MAX_SOURCES:
+            run.set_state(f"{QUERIES_STATE}:{count + 1}", query)
 
 
 def read_sources(state: Mapping[str, object]) -> tuple[Source, ...]:
