@@ -51,9 +51,9 @@ class _View(Protocol):
 class ExplorationRenderer:
     """Shows an exploration as the person asked for, and keeps what is known of its runs."""
 
-    def __init__(self, session: Session, *, model: str, verbose: bool = False) -> None:
+    def __init__(self, session: Session, *, model: str) -> None:
         self._session = session
-        self._view = _make_view(session, model=model, verbose=verbose)
+        self._view = _make_view(session, model=model)
         self._count = 0
         self.run_id: str | None = None
         self.results: list[RunResult[object]] = []
@@ -74,10 +74,11 @@ class ExplorationRenderer:
         if self._session.json:
             self._session.write_json({"index": self._count + 1, **exploration_fields(done)})
         else:
-            if self._session.out.isatty():
+            is_shown = self._session.out.isatty()
+            if is_shown:
                 show_markdown(self._session, done.content)
                 self._session.write("")
-            for line in summarize_exploration(done):
+            for line in summarize_exploration(done, with_sources=not is_shown):
                 notify(line)
             self._session.write(done.where)
         return DONE if done.is_whole else STOPPED_BY_LIMIT
@@ -97,14 +98,12 @@ class ExplorationRenderer:
             notify(f"Go on with: toolroll runs resume {self.run_id}")
 
 
-def _make_view(session: Session, *, model: str, verbose: bool) -> _View:
+def _make_view(session: Session, *, model: str) -> _View:
     if session.json:
         return JsonView(session)
     if not is_live(session):
-        return PlainView(verbose=verbose)
-    view = LiveExplorationView(session, model=model, environment=os.environ)
-    view.is_verbose = verbose
-    return view
+        return PlainView(verbose=session.verbose)
+    return LiveExplorationView(session, model=model, environment=os.environ)
 
 
 class PlainView:
@@ -144,13 +143,11 @@ class PlainView:
 class LiveExplorationView(LiveRenderer):
     """Queries and reads as they happen, pages as they are found, how much is written, and the phase with figures."""
 
-    is_verbose = False
-
     def _note(self, event: Event) -> None:
         super()._note(event)
         if isinstance(event, CallStarted | StepFinished):
             self._written.clear()
-        if isinstance(event, StepFinished) and self.is_verbose:
+        if isinstance(event, StepFinished) and self._session.verbose:
             for log in event.step.calls:
                 self._say(format_log(log))
 
@@ -265,8 +262,11 @@ def exploration_fields(done: ExplorationResult) -> dict[str, object]:
     }
 
 
-def summarize_exploration(done: ExplorationResult) -> list[str]:
-    """Return the end of an exploration as lines: its outcome, what it took, and the sources it rests on."""
+def summarize_exploration(done: ExplorationResult, *, with_sources: bool = True) -> list[str]:
+    """Return the end of an exploration as lines: its outcome, what it took, and the sources it rests on.
+
+    Without `with_sources` they are only counted: the document above lists them.
+    """
     entry = done.entry
     if entry is None:
         known = "· This idea was explored before; nothing was done."
@@ -280,5 +280,6 @@ def summarize_exploration(done: ExplorationResult) -> list[str]:
         lines.append(f"! The document is incomplete ({entry.stop_reason}). Add --update to continue it.")
     lines += [f"! {one['reason']}" for one in entry.failed_searches]
     lines.append("· 1 source" if len(entry.sources) == 1 else f"· {len(entry.sources)} sources")
-    lines += [f"  {one['number']}. {one['title']} <{one['url']}>" for one in entry.sources]
+    if with_sources:
+        lines += [f"  {one['number']}. {one['title']} <{one['url']}>" for one in entry.sources]
     return [terminal_safe(line) for line in lines]
