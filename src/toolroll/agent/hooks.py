@@ -55,7 +55,10 @@ class Hook:
     def before_model(
         self, ctx: RunContext, request: ModelRequest, /
     ) -> "MaybeAsync[ModelRequest | ModelResponse | str | None]":
-        """Look at a request; return another one, or an answer, and the model is not asked."""
+        """Look at a request; return another one, or an answer, and the model is not asked.
+
+        Raise `RequestRefused` to fail the run before the request is made.
+        """
 
     def after_model(
         self, ctx: RunContext, request: ModelRequest, response: ModelResponse, /
@@ -230,7 +233,7 @@ async def _call(hook: Hook, point: str, ctx: RunContext, *given: object) -> obje
     except (Refusal, HookFailed):
         raise
     except Exception as error:
-        if isinstance(error, ToolFailure) and point in _TOOL:
+        if (isinstance(error, ToolFailure) and point in _TOOL) or (isinstance(error, ModelError) and point in _MODEL):
             raise
         raise HookFailed(hook.name, point, str(error) or type(error).__name__) from error
 

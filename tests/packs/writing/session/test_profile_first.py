@@ -40,14 +40,10 @@ class Watched:
         self.inner = inner
         self.origin = inner.origin
         self.seen: list[ModelRequest] = []
-        self.closed = 0
 
     def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         self.seen.append(request)
         return self.inner.respond(request, stream=stream)
-
-    async def aclose(self) -> None:
-        self.closed += 1
 
 
 def texts(request: ModelRequest) -> str:
@@ -56,8 +52,8 @@ def texts(request: ModelRequest) -> str:
 
 
 def agent(model: Watched, store: ProfileStore, data: Path, *profiles: str) -> Agent[None]:
-    gate = ProfileFirst(model, store, profiles=profiles or ("default",))
-    return Agent(model=gate, tools=PROFILE_TOOLS, deps={"data": data}, system="Write posts.")
+    rule = ProfileFirst(store, profiles=profiles or ("default",))
+    return Agent(model=model, hooks=[rule], tools=PROFILE_TOOLS, deps={"data": data}, system="Write posts.")
 
 
 async def test_W11_each_turn_begins_with_the_read_as_a_call_and_its_result(store: ProfileStore, data: Path) -> None:
@@ -165,28 +161,24 @@ async def test_W11_a_result_that_was_cut_is_put_back_whole(store: ProfileStore, 
     """A run that keeps outputs shows the model only the beginning of a large one."""
     store.update("default", {"source": "x" * 100_000 + "the end"}, reason="r", now=NOW)
     model = Watched(ScriptedModel([Call("read_style_profile"), "Draft"]))
-    gate = ProfileFirst(model, store)
-    writer: Agent[None] = Agent(model=gate, tools=PROFILE_TOOLS, deps={"data": data}, outputs=tmp_path / "outputs")
+    writer: Agent[None] = Agent(
+        model=model,
+        hooks=[ProfileFirst(store)],
+        tools=PROFILE_TOOLS,
+        deps={"data": data},
+        outputs=tmp_path / "outputs",
+    )
     await writer.run("post")
     shown = str(model.seen[-1].messages[-1])
     assert "the end" in model.seen[-1].system
     assert len(shown) < 100_000
 
 
-async def test_the_model_behind_it_is_known_and_closed(store: ProfileStore, data: Path) -> None:
-    model = Watched(ScriptedModel([]))
-    assert ProfileFirst(model, store).origin == model.origin
-    async with agent(model, store, data):
-        pass
-    assert model.closed == 1
-    await ProfileFirst(ScriptedModel([]), store).aclose()
-
-
 def test_W11_a_draft_needs_a_profile(store: ProfileStore) -> None:
     with pytest.raises(UsageError, match="at least one style profile"):
         begin_turn(store, "post", profiles=())
     with pytest.raises(UsageError, match="at least one style profile"):
-        ProfileFirst(ScriptedModel([]), store, profiles=[])
+        ProfileFirst(store, profiles=[])
 
 
 def test_a_sample_of_another_kind_is_no_profile(data: Path) -> None:

@@ -70,7 +70,8 @@ class WritingContext:
 def writing_agent(model: Model, style: Style, gate: Gate, context: WritingContext) -> Agent[None]:
     """Return an agent that drafts in a style; its model sees the profiles in every request (W11)."""
     options: AgentOptions = {
-        "model": ProfileFirst(model, ProfileStore(context.data), profiles=style.profiles),
+        "model": model,
+        "hooks": [ProfileFirst(ProfileStore(context.data), profiles=style.profiles)],
         "tools": apply_gate(context.tools, gate),
         "system": system_prompt(style, lang=context.lang),
         "stop_when": step_count_is(MAX_STEPS),

@@ -1,14 +1,16 @@
 """The one hard rule: no draft is written in a turn in which the profile was not read (W11).
 
 The program enforces it in two places. `begin_turn` starts each turn with the read itself, as a visible call and its
-result. `ProfileFirst` wraps the model: if a profile is missing from a request (the turn was begun in another way, a
-result was trimmed, the conversation was compacted), it is read from the file, and if that fails the model is not asked.
+result. `ProfileFirst` is a hook: if a profile is missing from a request (the turn was begun in another way, a result
+was trimmed, the conversation was compacted), it is read from the file, and if that fails the model is not asked.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from toolroll.agent.context_function import RunContext
+from toolroll.agent.hooks import Hook
 from toolroll.errors import JsonRefused, RequestRefused, ToolrollError, UsageError
 from toolroll.kernel.arguments.parse import parse_json
 from toolroll.kernel.call.context import random_id
@@ -16,7 +18,6 @@ from toolroll.kernel.data.messages import (
     AssistantMessage,
     CallBlock,
     Message,
-    Origin,
     Part,
     ToolCall,
     ToolMessage,
@@ -25,7 +26,7 @@ from toolroll.kernel.data.messages import (
 )
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.messages import Template
-from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
+from toolroll.models.model import ModelRequest
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.profile_format import MAX_PROFILE_BYTES
 from toolroll.packs.writing.profiles.store import ProfileStore
@@ -63,32 +64,20 @@ def begin_turn(
     )
 
 
-class ProfileFirst:
-    """A model that sees these profiles in every request, whoever makes it."""
+class ProfileFirst(Hook):
+    """A hook that puts these profiles into every request of a run, whoever began its turn."""
 
-    def __init__(self, model: Model, store: ProfileStore, *, profiles: Sequence[str] = (DEFAULT,)) -> None:
-        self._model = model
+    def __init__(self, store: ProfileStore, *, profiles: Sequence[str] = (DEFAULT,)) -> None:
         self._store = store
         self._profiles = _require_profiles(profiles)
 
-    @property
-    def origin(self) -> Origin:
-        """Return the model inside."""
-        return self._model.origin
-
-    def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        """Ask the model; `RequestRefused` where a profile is neither in the turn nor can be read."""
+    def before_model(self, _ctx: RunContext, request: ModelRequest, /) -> ModelRequest | None:
+        """Add what is missing; raise `RequestRefused` where a profile is neither in the turn nor can be read."""
         seen = set(find_read_profiles(request.messages))
         unseen = [name for name in self._profiles if name not in seen]
-        return self._model.respond(self._with(request, unseen) if unseen else request, stream=stream)
+        return self._add(request, unseen) if unseen else None
 
-    async def aclose(self) -> None:
-        """Close the connections of the model inside, if it has any."""
-        close = getattr(self._model, "aclose", None)
-        if close is not None:
-            await close()
-
-    def _with(self, request: ModelRequest, names: Sequence[str]) -> ModelRequest:
+    def _add(self, request: ModelRequest, names: Sequence[str]) -> ModelRequest:
         try:
             read = [f"Style profile '{name}':\n{dump_json(self._store.read(name).fields)}" for name in names]
         except ToolrollError as error:
