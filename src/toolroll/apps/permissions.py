@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from toolroll.apps.surface import Surface
+from toolroll.apps.surface import Surface, TemporaryRule
 from toolroll.errors import DecisionRefused, ToolrollError
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
 from toolroll.home.settings import Settings
@@ -57,12 +57,18 @@ class RuleMemory:
     """
 
     def __init__(
-        self, book: RuleBook, workspace: str, *, tools: Collection[ToolIdentity], clock: Callable[[], datetime]
+        self,
+        book: RuleBook,
+        workspace: str,
+        *,
+        tools: Collection[ToolIdentity],
+        clock: Callable[[], datetime],
+        temporary: list[TemporaryRule] | None = None,
     ) -> None:
         self._book = book
         self._tools = tools
         self._clock = clock
-        self._temporary: list[Rule] = []
+        self._temporary: list[TemporaryRule] = [] if temporary is None else temporary
         self.workspace = workspace
         self.places: dict[str, str] = {tool.tool: tool.place for tool in tools}
         """Where each tool is from."""
@@ -74,10 +80,12 @@ class RuleMemory:
 
     def rules(self) -> tuple[Rule, ...]:
         """Return the rules that count now; of a book that cannot be read any more none, so that all is asked about."""
+        known = {(tool.tool, tool.fingerprint) for tool in self._tools}
+        temporary = [one.rule for one in self._temporary if (one.tool, one.fingerprint) in known]
         try:
-            return (*self._book.rules_for(self.workspace, self._tools), *self._temporary)
+            return (*self._book.rules_for(self.workspace, self._tools), *temporary)
         except (ToolrollError, OSError):
-            return tuple(self._temporary)
+            return tuple(temporary)
 
     def can_remember(self, request: ApprovalRequest) -> bool:
         """Return whether a rule can be bound to something: a path, and the origin of the tool."""
@@ -95,8 +103,8 @@ class RuleMemory:
         self._book.add(RememberedRule.for_tool(tool, path=glob, workspace=self.workspace, added=self._clock()))
 
     def add_temporary(self, request: ApprovalRequest, glob: str) -> None:
-        """Allow this tool on these paths until the command ends."""
-        self._temporary.append(Rule(action="allow", tool=request.tool, path=glob))
+        """Allow this tool, as it is defined now, on these paths until the command ends."""
+        self._temporary.append(TemporaryRule(tool=request.tool, path=glob, fingerprint=request.fingerprint))
 
 
 def permissions_for(
@@ -129,7 +137,8 @@ def _open_memory(entries: Sequence[CatalogEntry], folder: Path, surface: Surface
     except ToolrollError as error:
         surface.warn(error.message)
         return None
-    return RuleMemory(book, workspace_key(folder), tools=tools, clock=utc_now)
+    key = workspace_key(folder)
+    return RuleMemory(book, key, tools=tools, clock=utc_now, temporary=surface.temporary_rules)
 
 
 def _note_unbound(book: RuleBook, surface: Surface) -> None:

@@ -1,8 +1,10 @@
 """Where an agent is started from: the environment, who can be asked there, and where notes for the person go."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from toolroll.kernel.approval.policy import Rule
 
 if TYPE_CHECKING:
     from toolroll.apps.permissions import RuleMemory
@@ -15,6 +17,20 @@ class Note:
 
     kind: Literal["note", "warning"]
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemporaryRule:
+    """What a person allowed until a command or chat ends: one tool, as it was defined then, on paths."""
+
+    tool: str
+    path: str
+    fingerprint: str
+
+    @property
+    def rule(self) -> Rule:
+        """Return it as a rule of a policy."""
+        return Rule(action="allow", tool=self.tool, path=self.path)
 
 
 Notify: TypeAlias = Callable[[Note], None]
@@ -43,6 +59,8 @@ class Surface:
     notify: Notify
     make_approver: MakeApprover = ask_nobody
     ask: AskYesNo = answer_nothing
+    temporary_rules: list[TemporaryRule] = field(default_factory=list)
+    """What the person has allowed until this command or chat ends; shared by all agents that are started here."""
 
     def note(self, text: str) -> None:
         """Show the person a note."""

@@ -212,6 +212,13 @@ def wants_plain() -> bool:
     return is_dumb_terminal() if session is None else session.plain
 
 
+def is_in_chat() -> bool:
+    """Return whether the command that runs now is a chat."""
+    context = click.get_current_context(silent=True)
+    session = None if context is None else context.find_object(Session)
+    return session is not None and session.is_chat
+
+
 def wanted_theme() -> str:
     """Return which theme the command that runs now shall have: "auto", "dark" or "light"."""
     context = click.get_current_context(silent=True)

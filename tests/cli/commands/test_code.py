@@ -364,8 +364,8 @@ def test_C35_an_always_for_this_run_ends_with_it_and_is_written_nowhere(project:
     with project.terminal("code", "Go.", "--model", project.script(*turns)) as terminal:
         terminal.wait_for("Allow this?")
         terminal.press("!", "On which paths?")
-        terminal.press("src/**", "[r] for this session", "Always allow this?")
-        terminal.press("r", "Allowed for this session. Nothing is stored.")
+        terminal.press("src/**", "[r] until this command ends", "Always allow this?")
+        terminal.press("r", "Allowed until this command ends. Nothing is stored.")
         assert terminal.end() == (0, "Done.\n")
     assert {path.name for path in project.root.rglob("?.js")} == {"a.js", "b.js", "d.js"}
     assert "ask: " in project.call("policy", "explain", "create_file", "src/g.js").stdout

@@ -52,3 +52,13 @@ def test_S5_where_none_is_set_a_usual_editor_is_taken(tmp_path: Path) -> None:
 def test_S5_a_text_that_no_editor_could_keep_is_refused() -> None:
     with pytest.raises(UsageError, match="not valid Unicode"):
         edit("\ud800", "a.txt", "true")
+
+
+def test_S12_the_editor_opens_at_the_line_that_changes(tmp_path: Path) -> None:
+    for name, given in (("vim", "+7"), ("gedit", "")):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/given\n')
+        (tmp_path / name).chmod(0o700)
+        with open(os.devnull, "rb") as nothing:
+            settings = {"EDITOR": str(tmp_path / name), **os.environ}
+            edit_text("x", name="a.py", environment=settings, input_fd=nothing.fileno(), line=7)
+        assert ((tmp_path / "given").read_text().strip() == given) is bool(given)

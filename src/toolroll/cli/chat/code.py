@@ -103,6 +103,7 @@ class CodeChat:
             greeting=GREETING,
             reopen=self.reopen,
             is_unasked=self._spec.yes,
+            temporary_rules=self._surface.temporary_rules,
         )
 
     async def say(self, message: OutgoingMessage, driver: RunDriver) -> RunResult[object]:

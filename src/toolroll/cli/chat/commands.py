@@ -20,6 +20,7 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.terminal.terminal import interruptible
 from toolroll.cli.termination import is_ending
 from toolroll.errors import UsageError
+from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
     from toolroll.apps.run_log import RunLog
@@ -108,6 +109,9 @@ class Commands:
         if self._agent.info.is_unasked and command is list_rules:
             notify("This chat was begun with --yes: every change is made without asking. Else:")
         self._shell(command, behind if name in policy.commands else split_words(rest))
+        if command is list_rules:
+            for one in self._agent.info.temporary_rules:
+                notify(terminal_safe(f"Until this chat ends, without asking: {one.tool} on {one.path}"))
 
     def _shell(self, command: click.Command, words: list[str]) -> None:
         """Run a command of the shell in this project; it answers as it does there, and Ctrl-C ends it alone."""

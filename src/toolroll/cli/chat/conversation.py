@@ -21,6 +21,7 @@ from toolroll.packs.code.seen_files import STATE as SEEN
 from toolroll.packs.code.seen_files import SeenFiles
 
 if TYPE_CHECKING:
+    from toolroll.apps.surface import TemporaryRule
     from toolroll.packs.catalog import CatalogEntry
     from toolroll.workspace.workspace import Workspace
 
@@ -62,6 +63,8 @@ class ChatInfo:
     greeting: str = "Write what you want."
     reopen: "Callable[[ConversationSummary], Awaitable[None]] | None" = None
     """Goes on with an earlier conversation in the place of this one, where the application can."""
+    temporary_rules: "Sequence[TemporaryRule]" = ()
+    """What the person has allowed until the chat ends."""
     is_unasked: bool = False
     """Whether every change is made without asking: the person gave their word with `--yes`."""
 

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from toolroll.cli.render.calls import describe_call
 from toolroll.kernel.approval.request import ApprovalRequest, Effect, Preview, Target, content_hash
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.diff.hunks import Diff, DiffLine, Hunk, Sign, parse_diff, parse_diffs, restore_original
 from toolroll.safe.limits import MAX_FINDINGS_SHOWN
@@ -37,6 +39,9 @@ _WANTS: Final[Mapping[Effect, str]] = {
     "writes": "wants to write",
     "external": "wants to act outside",
 }
+_TOLD_BY_DIFF: Final = ("edit", "edit_file", "create_file", "apply_changes")
+"""Tools of the code pack: what they write is what their diff shows, and nothing else happens."""
+
 _LOOKS: Final[Mapping[Sign, Look]] = {" ": "text", "-": "removed", "+": "added"}
 
 
@@ -55,9 +60,14 @@ class Row:
 
 
 def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -> list[Row]:
-    """Return all of one request, from the title to the last argument."""
+    """Return all of one request, from the title to the last argument.
+
+    Of a change to files the diff says all that the arguments say: then it stands there alone, with the reason (S12).
+    """
     place = f" ({number} of {total})" if total > 1 else ""
     summary = _Summary(request)
+    if is_told_by_diff(request):
+        return _change_rows(request, summary, place)
     return [
         Row(text=f"{request.tool} {_WANTS[request.effect]}{place}", look="title"),
         *summary.rows,
@@ -68,6 +78,35 @@ def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -
         *summary.in_full,
         *([Row()] if summary.passed and (summary.in_full or not summary.is_whole) else []),
         *summary.passed,
+    ]
+
+
+def is_told_by_diff(request: ApprovalRequest) -> bool:
+    """Return whether the diff shows all that a call would do, so that its arguments need not be read."""
+    preview = request.preview
+    return request.tool in _TOLD_BY_DIFF and preview.kind == "diff" and bool(parse_diffs(preview.text))
+
+
+def argument_rows(request: ApprovalRequest) -> list[Row]:
+    """Return the arguments of a request that its diff stands for."""
+    summary = _Summary(request)
+    return [*summary.rows, *summary.in_full, *summary.passed]
+
+
+def _change_rows(request: ApprovalRequest, summary: "_Summary", place: str) -> list[Row]:
+    words = describe_call(ToolCall(id="", name=request.tool, arguments=dump_json(request.arguments)))
+    title = _make_visible(f"{words.verb} {words.about}")
+    why = [
+        Row(text=_make_visible(line), gutter="why   " if not at else "      ") for at, line in enumerate(summary.why)
+    ]
+    return [
+        Row(text=f"{title}?{place}", look="title"),
+        *why,
+        *(Row(text=describe_link(link), look="warning", gutter="link  ") for link in request.links),
+        *(Row(text=visible(note, keep=()), look="note", gutter="note  ") for note in request.preview.remarks),
+        *_warning([*summary.texts, *map(str, request.links), *request.preview.remarks, _preview_text(request.preview)]),
+        Row(),
+        *preview_rows(request.preview),
     ]
 
 
@@ -118,6 +157,11 @@ class _Summary:
         for name, label in labels.items():
             self.rows += self._argument(label, values[name])
         self.passed = [*self._passed()]
+
+    @property
+    def why(self) -> list[str]:
+        """Return the reason in lines; nothing where there is none."""
+        return self._why.split("\n") if self._why else []
 
     def _labelled(self, label: str, text: str) -> Iterator[Row]:
         for index, line in enumerate(text.split("\n")):

@@ -4,6 +4,7 @@ from posixpath import dirname, splitext
 from typing import Final, Literal
 
 from toolroll.apps.permissions import RuleMemory
+from toolroll.cli.session import is_in_chat
 from toolroll.cli.terminal.terminal import Terminal
 from toolroll.errors import ToolrollError
 from toolroll.home.rules import path_problem
@@ -25,7 +26,7 @@ def remember(memory: RuleMemory, request: ApprovalRequest, terminal: Terminal) -
             return _add_rule(memory, request, glob, terminal)
         case "now":
             memory.add_temporary(request, glob)
-            terminal.say("Allowed for this session. Nothing is stored.")
+            terminal.say(f"Allowed until this {'chat' if is_in_chat() else 'command'} ends. Nothing is stored.")
             return True
         case None:
             return False
@@ -76,7 +77,8 @@ def _show_rule(memory: RuleMemory, request: ApprovalRequest, glob: str, terminal
 
 def _ask_scope(terminal: Terminal) -> Literal["project", "now"] | None:
     """Return for how long the rule holds; None for not at all."""
-    terminal.say("[y] always in this project  [r] for this session  [n] no")
+    until = "chat" if is_in_chat() else "command"
+    terminal.say(f"[y] always in this project  [r] until this {until} ends  [n] no")
     while True:
         match terminal.ask("Always allow this? ", fresh=True):
             case "y" | "yes":

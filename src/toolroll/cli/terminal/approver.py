@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from toolroll.apps.permissions import RuleMemory
-from toolroll.cli.render.rows import Row, preview_rows, request_rows
+from toolroll.cli.render.rows import Row, argument_rows, is_told_by_diff, preview_rows, request_rows
 from toolroll.cli.terminal.always_rule import remember
 from toolroll.cli.terminal.editor import edit_text
 from toolroll.cli.terminal.hunks import choose_hunks
@@ -18,7 +18,7 @@ from toolroll.cli.terminal.terminal import Terminal, confirm, interruptible, ope
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval.hunk_choice import HunkChoice, find_choice
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
-from toolroll.kernel.diff.hunks import restore_original
+from toolroll.kernel.diff.hunks import Diff, restore_original
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 from toolroll.safe.text import visible
 
@@ -36,8 +36,13 @@ Answer: TypeAlias = Decision | Literal["all"] | None
 """What a key led to: a decision, the wish to approve all that follows, or nothing yet."""
 
 
-def make_approver(memory: RuleMemory | None, timeout_s: float, *, stdin_is_taken: bool) -> "TerminalApprover | None":
-    """Return an approver that asks the person at the terminal; None where nobody is there."""
+def make_approver(
+    memory: RuleMemory | None, timeout_s: float | None, *, stdin_is_taken: bool
+) -> "TerminalApprover | None":
+    """Return an approver that asks the person at the terminal; None where nobody is there.
+
+    Without `timeout_s` a question waits for ever.
+    """
     terminal = open_terminal(os.environ, stdin_is_taken=stdin_is_taken)
     if terminal is None:
         return None
@@ -62,7 +67,7 @@ class TerminalApprover:
         *,
         environment: Mapping[str, str],
         memory: RuleMemory | None = None,
-        timeout_s: float = APPROVAL_TIMEOUT_S,
+        timeout_s: float | None = APPROVAL_TIMEOUT_S,
     ) -> None:
         self._terminal = terminal
         self._timeout_s = timeout_s
@@ -182,7 +187,7 @@ class _Question:
         if key in ("", "v", "b"):
             self._turn(key)
         elif key == "?":
-            self._terminal.say(_HELP if self._pager.is_seen else PAGE_HELP, "text")
+            self._help()
         elif key not in self._keys:
             missing = _UNAVAILABLE.get(key, "That is no key here.")
             self._terminal.say(f"{missing} Type one of {' '.join(self._keys)} or ?, then Enter.")
@@ -193,6 +198,12 @@ class _Question:
         else:
             return self._keys[key][1]()
         return None
+
+    def _help(self) -> None:
+        self._terminal.say(_HELP if self._pager.is_seen else PAGE_HELP, "text")
+        if self._pager.is_seen and is_told_by_diff(self._request):
+            self._terminal.say(f"\nThe call of {self._request.tool}, as the model wrote it:")
+            show_all(self._terminal, argument_rows(self._request))
 
     def _turn(self, key: str) -> None:
         if key == "b":
@@ -219,6 +230,7 @@ class _Question:
                 text = edit_text(
                     text,
                     name=self._diff.name if self._diff else "",
+                    line=_first_changed_line(self._diff),
                     environment=self._environment,
                     input_fd=self._terminal.input_fd,
                 )
@@ -262,6 +274,15 @@ _UNAVAILABLE: Final = {
     "a": "There is only this one.",
     "!": "Nothing can be remembered here: the call names no path, the tool asks each time, or no rules can be kept.",
 }
+
+
+def _first_changed_line(diff: Diff | None) -> int:
+    """The number of the first line that changes, in the new text."""
+    if diff is None or not diff.hunks:
+        return 1
+    hunk = diff.hunks[0]
+    before = next((at for at, line in enumerate(hunk.lines) if line.sign != " "), 0)
+    return max(hunk.new_start + before + 1, 1)
 
 
 def _is_text(preview: Preview, choice: HunkChoice | None) -> bool:

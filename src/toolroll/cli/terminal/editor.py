@@ -20,13 +20,16 @@ from toolroll.safe.programs.run import ended_on_error
 USUAL: Final = ("nano", "vi")
 """Editors to take where none is set: the one that says which key leaves it comes first."""
 
+AT_LINE: Final = ("vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "mg", "ne")
+"""Editors that take `+12` for a line."""
+
 _SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,10}")
 
 
-def edit_text(text: str, *, name: str, environment: Mapping[str, str], input_fd: int) -> str:
+def edit_text(text: str, *, name: str, environment: Mapping[str, str], input_fd: int, line: int = 1) -> str:
     """Return the text as the person left it in the editor; UsageError with what to do where that did not work.
 
-    `name` only gives the ending, for the editor's colours.
+    `name` only gives the ending, for the editor's colours. `line` is where the cursor stands in editors we know.
     """
     command = _command(environment)
     try:
@@ -38,7 +41,7 @@ def edit_text(text: str, *, name: str, environment: Mapping[str, str], input_fd:
         file = Path(folder, "proposed" + _ending(name))
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE_MODE), "wb") as out:
             out.write(data)
-        _run([*command, str(file)], input_fd)
+        _run([*command, *_at_line(command[0], line), str(file)], input_fd)
         return _read(file)
 
 
@@ -59,6 +62,11 @@ def _usual(environment: Mapping[str, str]) -> str:
     """The first of the usual editors that is there."""
     found = (shutil.which(name, path=environment.get("PATH", os.defpath)) for name in USUAL)
     return shlex.join([name for name in found if name][:1])
+
+
+def _at_line(editor: str, line: int) -> list[str]:
+    """What opens a file at a line; nothing for the first one, and in editors that are not known."""
+    return [f"+{line}"] if line > 1 and Path(editor).name in AT_LINE else []
 
 
 def _ending(name: str) -> str:

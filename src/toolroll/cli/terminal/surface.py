@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolroll.apps.surface import Note, Surface
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.rows import Row
-from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
+from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session, is_in_chat
 from toolroll.home.settings import Settings
 from toolroll.safe.text import terminal_safe
 
@@ -73,4 +73,5 @@ def ask_consent(session: Session, question: str, *, rows: Sequence[Row] = (), no
 def _make_approver(memory: "RuleMemory | None", timeout_s: float, *, stdin_is_taken: bool) -> "Approver | None":
     from toolroll.cli.terminal.approver import make_approver  # noqa: PLC0415 - rich: only where somebody is asked
 
-    return make_approver(memory, timeout_s, stdin_is_taken=stdin_is_taken)
+    # In an open chat somebody is there: a limit is for runs that nobody sits before (S12).
+    return make_approver(memory, None if is_in_chat() else timeout_s, stdin_is_taken=stdin_is_taken)

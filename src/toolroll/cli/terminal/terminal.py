@@ -134,8 +134,11 @@ class Terminal:
         return self._keyboard.fd
 
     @contextmanager
-    def waiting(self, timeout_s: float) -> Iterator[None]:
-        """Raise TimeoutError for a question that nobody answers within that time; each has all of it."""
+    def waiting(self, timeout_s: float | None) -> Iterator[None]:
+        """Raise TimeoutError for a question that nobody answers within that time; each has all of it.
+
+        None is for ever.
+        """
         before, self._timeout_s = self._timeout_s, timeout_s
         try:
             yield
