@@ -248,6 +248,21 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "--port 9000", "usage"),
         End(1, "--from nowhere.py", "file_not_found"),
     ),
+    ("mcp", "questions"): (
+        End(0, has="client_question"),
+        End(2, "more", "usage"),
+        End(1, "", "journal", has="broken_log"),
+    ),
+    ("mcp", "approve"): (
+        End(0, "{client_call}", has="client_question"),
+        End(1, "nothing", "decision_refused"),
+        End(2, "", "usage"),
+    ),
+    ("mcp", "reject"): (
+        End(0, "{client_call} --why no", has="client_question"),
+        End(1, "nothing", "decision_refused"),
+        End(2, "", "usage"),
+    ),
     ("tokens", "create"): (
         End(0, "laptop", first="tokens revoke laptop"),
         End(2, "a/b", "usage"),

@@ -1,5 +1,6 @@
 """A home and a project in which every command of both programs has something to do, and ways to break them."""
 
+import asyncio
 import json
 import shutil
 import sqlite3
@@ -17,8 +18,12 @@ from tests.support.programs import ROOT, Done, Program, Starter, environment
 from tests.support.project import SAMPLE
 from tests.support.webhook_server import plain_receiver
 
+from toolroll.apps.client_questions import CLIENT_KIND
 from toolroll.cli.main import root
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
+from toolroll.journal.records import ApprovalQuestion, RunBegan
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.kernel.call.context import random_id
 from toolroll.packs.catalog import read_catalog
 from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.store import ProfileStore
@@ -158,6 +163,20 @@ class Scene:
         self.do(f"config set webhooks.hosts {host}")
         self._queue("told_job", f"code Go. --queue --model {{answer}} --webhook http://{host}/")
         self.do("worker --drain")
+
+    def _put_client_question(self) -> None:
+        call_id = random_id()
+        asked = ApprovalQuestion(call_id=call_id, tool="edit", digest="0", preview="+a line", why="", arguments={})
+        began = RunBegan(model="a client", system="", tools={}, settings={"kind": CLIENT_KIND})
+
+        async def put(journal: SqliteJournal) -> None:
+            run_id = random_id()
+            await journal.append(run_id, began, asked)
+            await journal.release(run_id)
+
+        with closing(SqliteJournal(self.home / "data" / "runs.db")) as journal:
+            asyncio.run(put(journal))
+        self.names["client_call"] = call_id
 
     def _put_broken_tokens(self) -> None:
         config = self.home / "config"

@@ -1,6 +1,6 @@
 """Clients of a server in the same process: the SDK's own, of both eras, with a person behind them."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,15 +19,23 @@ NO = types.ElicitResult(action="accept", content={"allow": False, "reason": "Not
 class Person:
     """Gives the answers in turn, the last one again and again, and remembers the questions."""
 
-    def __init__(self, *answers: types.ElicitResult, look: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self,
+        *answers: types.ElicitResult,
+        look: Callable[[], object] = lambda: None,
+        work: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self.answers = list(answers)
         self.questions: list[str] = []
         self._look = look
+        self._work = work
 
     async def __call__(self, context: Any, params: Any) -> types.ElicitResult:
         del context
         self.questions.append(params.message)
         self._look()
+        if self._work is not None:
+            await self._work()
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 

@@ -12,8 +12,10 @@ from pydantic import Field
 from tests.mcp.server.clients import ERAS, NO, YES, Person, connect, text_of
 
 from toolroll import Preview, ToolContext, tool
+from toolroll.apps.client_questions import answer_question, list_questions
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, CallEnded, CallIntended, ModelTurn, RunEnded
+from toolroll.mcp.server.run_record import MCP_KIND
 from toolroll.mcp.server.server import ToolServer
 
 
@@ -192,3 +194,67 @@ async def test_XM12_a_client_that_never_answers_does_not_hang_for_ever(note: Not
         refused = await client.call_tool("write_note", {"text": "new"})
     assert (refused.meta or {})["toolroll/code"] == "needs_approval"
     assert note.writes == 0
+
+
+LONG = "".join(f"line {number}\n" for number in range(400))
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("is_yes", [True, False])
+async def test_XM17_what_is_too_long_for_a_form_is_answered_in_a_terminal(era: str, is_yes: bool, note: Note) -> None:
+    journal = MemoryJournal()
+
+    async def answer() -> None:
+        [question] = await list_questions(journal)
+        assert question.asked.call_id[:8] in person.questions[-1]
+        assert "+line 399" in question.asked.preview, "all of it is shown"
+        await answer_question(journal, question, is_yes=is_yes, reason="No." if not is_yes else None)
+
+    person = Person(types.ElicitResult(action="accept", content={}), work=answer)
+    async with connect(ToolServer([note.tool], journal=journal, record={"kind": MCP_KIND}), era, person) as client:
+        done = await client.call_tool("write_note", {"text": LONG})
+    assert "+line 3" not in person.questions[0]
+    assert note.writes == is_yes
+    assert (done.meta or {}).get("toolroll/code") == (None if is_yes else "rejected")
+    [row] = await journal.runs()
+    records = [record for _, record in await journal.read(row.run_id)]
+    assert sum(isinstance(record, ApprovalAnswer) for record in records) == 1
+    assert await list_questions(journal) == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_XM17_a_form_that_cannot_show_all_is_no_yes(era: str, note: Note) -> None:
+    declines = Person(types.ElicitResult(action="decline"))
+    async with connect(ToolServer([note.tool], journal=MemoryJournal()), era, declines) as client:
+        refused = await client.call_tool("write_note", {"text": LONG})
+        assert (refused.meta or {})["toolroll/code"] == "rejected"
+    async with connect(ToolServer([note.tool]), era, Person(YES)) as client:  # no record, so no terminal
+        refused = await client.call_tool("write_note", {"text": LONG})
+        assert (refused.meta or {})["toolroll/code"] == "needs_approval"
+    assert note.writes == 0
+
+
+async def test_XM17_a_yes_in_the_form_alone_writes_nothing(note: Note) -> None:
+    async with connect(ToolServer([note.tool], journal=MemoryJournal()), "legacy", Person(YES)) as client:
+        refused = await client.call_tool("write_note", {"text": LONG})
+    assert (refused.meta or {})["toolroll/code"] == "needs_approval"
+    assert "terminal" in text_of(refused)
+    assert note.writes == 0
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_XM10_what_changed_after_the_answer_in_the_terminal_is_not_written(era: str, note: Note) -> None:
+    journal = MemoryJournal()
+
+    async def answer_and_change() -> None:
+        if len(person.questions) == 1:
+            [question] = await list_questions(journal)
+            await answer_question(journal, question, is_yes=True)
+            note.path.write_text("other")
+
+    person = Person(types.ElicitResult(action="accept"), types.ElicitResult(action="decline"), work=answer_and_change)
+    server = ToolServer([note.tool], journal=journal, record={"kind": MCP_KIND})
+    async with connect(server, era, person) as client:
+        refused = await client.call_tool("write_note", {"text": LONG})
+    assert (refused.meta or {})["toolroll/code"] == ("stale_approval" if era == "legacy" else "rejected")
+    assert (note.writes, note.path.read_text()) == (0, "other")

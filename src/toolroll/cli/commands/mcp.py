@@ -63,3 +63,49 @@ def serve() -> None:
       toolroll mcp --http --port 9000
       toolroll mcp --pack research --ideas ~/research/ideas
     """
+
+
+@mcp.command(short_help="Show the calls of clients that wait for your answer.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.questions:show_questions")
+def questions() -> None:
+    """Show the calls of clients that wait for your answer here, with all that they would do.
+
+    A client shows a question itself if it fits into a form. What is longer is shown and answered here.
+
+    \b
+    Example:
+      toolroll mcp questions
+    """
+
+
+@mcp.command(short_help="Approve a call that a client asks about.")
+@click.argument("call_id", metavar="CALL")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.questions:approve_call")
+def approve() -> None:
+    """Approve the call CALL, as 'toolroll mcp questions' shows it; the beginning of its id is enough.
+
+    If the file has changed since the question was asked, nothing is done, and the client asks again.
+
+    \b
+    Example:
+      toolroll mcp approve 3f9c
+    """
+
+
+@mcp.command(short_help="Reject a call that a client asks about.")
+@click.argument("call_id", metavar="CALL")
+@click.option("--why", metavar="TEXT", help="Tell the model why.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.questions:reject_call")
+def reject() -> None:
+    """Reject the call CALL; the model is told why.
+
+    \b
+    Example:
+      toolroll mcp reject 3f9c --why 'Not this file'
+    """

@@ -8,8 +8,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolroll.agent.approvals import question_text
+from toolroll.agent.approvals import question_text, recorded_decision
 from toolroll.agent.loop.state import Change
+from toolroll.apps.client_questions import CLIENT_KIND
+from toolroll.errors import JournalRefused
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import (
     ApprovalAnswer,
@@ -31,9 +33,12 @@ from toolroll.kernel.define.tool import Toolset
 
 WIRE: Final = "mcp"
 """The wire format under which the turns of a client are on record."""
-MCP_KIND: Final = "mcp"
+MCP_KIND: Final = CLIENT_KIND
 """The kind of the run in its settings: no agent can be built again from them."""
 
+ANSWER_ATTEMPTS: Final = 40
+ANSWER_SECONDS: Final = 0.05
+"""Between attempts to write while another process records an answer, which takes milliseconds."""
 UNANSWERED: Final = "The client is gone, and nobody has answered. Nothing was done."
 
 
@@ -53,6 +58,8 @@ class RunRecord:
         self._states: list[Record] = []
         self._calls: dict[str, ToolCall] = {}
         self._asked: dict[str, str] = {}
+        self._outside: dict[str, int] = {}
+        self._answered: set[str] = set()
         self._lock = asyncio.Lock()
 
     def open_call(self, call: ToolCall) -> None:
@@ -70,6 +77,7 @@ class RunRecord:
             if self._asked.get(one.call_id) == one.digest:
                 continue
             self._asked[one.call_id] = one.digest
+            self._outside.pop(one.call_id, None)  # what was asked before has changed
             asked = ApprovalQuestion(
                 call_id=one.call_id,
                 tool=one.tool,
@@ -81,8 +89,41 @@ class RunRecord:
             )
             await self._append(one.call_id, asked)
 
+    @property
+    def can_hand_out(self) -> bool:
+        """Return whether a question can be answered by another process: only where there is a record."""
+        return self._journal is not None
+
+    async def hand_out(self, request: ApprovalRequest) -> None:
+        """Let another process answer a question: until it is answered, nobody holds the run longer than a record."""
+        assert self._journal is not None
+        if request.call_id in self._outside:
+            return
+        async with self._lock:
+            self._outside[request.call_id] = len(await self._journal.read(self._run_id))
+            await self._journal.release(self._run_id)
+
+    async def take_answer(self, request: ApprovalRequest) -> Decision | None:
+        """Return what another process has recorded as the answer to exactly this question; None if nothing yet."""
+        assert self._journal is not None
+        after = self._outside.get(request.call_id)
+        if after is None:
+            return None
+        for _, record in await self._journal.read(self._run_id, after=after):
+            if isinstance(record, ApprovalAnswer) and (record.call_id, record.digest) == (
+                request.call_id,
+                request.digest,
+            ):
+                self._outside.pop(request.call_id, None)
+                self._answered.add(request.call_id)
+                return recorded_decision(record)
+        return None
+
     async def add_answer(self, request: ApprovalRequest, decision: Decision) -> None:
-        """Record what the person answered."""
+        """Record what the person answered; what another process has recorded stands there already."""
+        if request.call_id in self._answered:
+            self._answered.discard(request.call_id)
+            return
         is_yes = isinstance(decision, Approve)
         answer = ApprovalAnswer(
             call_id=request.call_id,
@@ -102,6 +143,7 @@ class RunRecord:
         self._turns.discard(call.id)
         self._calls.pop(call.id, None)
         self._asked.pop(call.id, None)
+        self._outside.pop(call.id, None)
 
     async def end(self) -> None:
         """Record that the client is gone, if it has called anything, and let go of the run."""
@@ -121,7 +163,23 @@ class RunRecord:
         async with self._lock:  # the order of records is the order in which they became true
             records = [*self._begin(), *self._begin_turn(call_id), *self._states, record]
             self._states.clear()
-            await self._journal.append(self._run_id, *records)
+            await self._write(self._journal, records)
+
+    async def _write(self, journal: Journal, records: Sequence[Record]) -> None:
+        if not self._outside:
+            await journal.append(self._run_id, *records)
+            return
+        # Whoever answers holds the run for that moment.
+        for attempt in range(ANSWER_ATTEMPTS):
+            try:
+                await journal.append(self._run_id, *records)
+            except JournalRefused:
+                if attempt + 1 == ANSWER_ATTEMPTS:
+                    raise
+                await asyncio.sleep(ANSWER_SECONDS)
+            else:
+                await journal.release(self._run_id)
+                return
 
     def _begin(self) -> list[Record]:
         if self._is_begun:

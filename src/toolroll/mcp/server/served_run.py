@@ -83,7 +83,7 @@ class ServedRun:
             deps=serving.deps,
             overrides=serving.overrides,
             policy=serving.policy,
-            approver=_RecordedApprover(self, serving.approver or ClientApprover(self._calls)),
+            approver=_RecordedApprover(self, serving.approver or ClientApprover(self._calls, self._record)),
             ledger=_CallLedger(self),
             on_event=self._on_event,
         )
