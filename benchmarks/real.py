@@ -149,7 +149,7 @@ def _read_outcome(
         after=after,
         exit_code=code,
         seconds=seconds,
-        calls=sum(event.get("event") == "call_finished" for event in events),
+        calls=sum(event.get("event") == "tool_result" for event in events),
         error=" ".join([*said, errors[-500:] if "Traceback" in errors else ""]).strip(),
     )
 
