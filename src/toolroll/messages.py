@@ -225,6 +225,7 @@ MODEL_UNKNOWN: Final = Template("model_unknown", "Unknown model {name}.", "Use o
 MODEL_NEEDS_ADDRESS: Final = Template(
     "model_needs_address", "{name} needs an address: openai-compatible:NAME@https://host/v1."
 )
+MODEL_OPTION_REFUSED: Final = Template("model_option_refused", "{option} in {name} makes no sense there.", "{known}.")
 MODEL_TIMEOUT_CONNECT: Final = Template(
     "model_timeout_connect",
     "The model's server could not be reached within {seconds} seconds.",

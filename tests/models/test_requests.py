@@ -15,10 +15,11 @@ from toolroll.errors import RequestRefused
 from toolroll.kernel.data.messages import AssistantMessage, Message
 from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.catalog import ModelLimits
-from toolroll.models.chat.model import ChatModel
+from toolroll.models.chat.model import UNKNOWN_OUTPUT_TOKENS, ChatModel
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.exchange import WireModel
 from toolroll.models.model import ModelRequest, WebSearch, Wire
+from toolroll.models.transport import HttpTransport
 
 HEADERS = {"x-api-key": KEY, "authorization": f"Bearer {KEY}", "anthropic-version": "2023-06-01"}
 ALL: tuple[Wire, ...] = ("anthropic", "openai", "chat")
@@ -118,9 +119,12 @@ def test_A36_output_is_limited_to_what_is_asked_for_and_allowed(wire: Wire) -> N
     assert body_of(model, [user()], max_output_tokens=100)[field] == 100
 
 
-def test_A36_a_server_knows_the_limit_of_a_model_that_we_do_not_know() -> None:
+def test_A36_A53_a_provider_knows_the_limit_of_a_model_that_we_do_not_know_and_a_server_here_does_not() -> None:
     model = model_of("chat")
-    assert "max_tokens" not in body_of(model, [user()])
+    elsewhere = ChatModel("m", transport=HttpTransport("https://models.example/v1"))
+    here = ChatModel("m", transport=HttpTransport("http://127.0.0.1:9/v1"))
+    assert "max_tokens" not in body_of(elsewhere, [user()])
+    assert body_of(here, [user()])["max_tokens"] == UNKNOWN_OUTPUT_TOKENS
     assert body_of(model, [user()], max_output_tokens=99)["max_tokens"] == 99
 
 

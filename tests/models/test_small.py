@@ -28,14 +28,8 @@ from toolroll.models.chat.request import ChatOptions
 from toolroll.models.connect import ConnectSettings, connect
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
 from toolroll.models.retry import RetryRule
-from toolroll.models.small import (
-    MAX_OBJECTS,
-    SmallModel,
-    parse_text,
-    read_turn,
-    small_message_json,
-    turn_schema,
-)
+from toolroll.models.small import SmallModel, read_turn, small_message_json, turn_schema
+from toolroll.models.text_calls import MAX_OBJECTS, parse_text
 
 ORIGIN = Origin(wire="chat", model="small")
 STREAMED = pytest.mark.parametrize("stream", [True, False])
@@ -78,7 +72,10 @@ async def test_A37_a_run_with_calls_written_as_json(stream: bool) -> None:
     first, second = (request.body for request in server.requests)
     assert "tools" not in first
     assert first["messages"][0]["content"].startswith("Be brief.\n\nYou can use tools.")
-    assert "- plant: Plant a tree." in first["messages"][0]["content"]
+    assert (
+        "- add(a: number, b: number): Add two numbers.\n- plant(tree: {leaves: list of {word: text}"
+        in first["messages"][0]["content"]
+    )
     assert first["response_format"]["json_schema"]["schema"]["$defs"].keys() == {"add", "plant"}
     assert [message["role"] for message in second["messages"]] == ["system", "user", "assistant", "user"]
     assert json.loads(second["messages"][2]["content"]) == json.loads(CALL)
@@ -103,12 +100,16 @@ async def test_A37_without_tools_it_is_a_chat_like_any_other(stream: bool) -> No
 
 
 @STREAMED
-async def test_A37_the_closing_turn_has_no_tools_and_no_form(stream: bool) -> None:
+async def test_A37_A52_the_closing_turn_has_the_same_words_and_a_form_without_calls(stream: bool) -> None:
     async with ModelServer([Turn(CALL), Turn("I stopped.")]) as server:
         agent = Agent(model=small(server), tools=[add], stop_when=lambda steps: len(steps) == 1)
         result = await go(agent, "1 + 2?", stream=stream)
     assert (result.text, result.closing) == ("I stopped.", True)
-    assert "response_format" not in server.requests[1].body
+    first, last = (request.body for request in server.requests)
+    assert last["messages"][0] == first["messages"][0]
+    schema = last["response_format"]["json_schema"]["schema"]
+    assert schema["required"] == ["answer"]
+    assert not jsonschema.Draft202012Validator(schema).is_valid(json.loads(CALL))
 
 
 async def test_A37_a_checked_answer_is_part_of_the_form() -> None:

@@ -124,6 +124,8 @@ class WaitingForModel:
     limit_s: float
     is_starting: bool = False
     """Whether a server on this machine is not ready yet; this is told at once."""
+    characters: int = 0
+    """How much was written that cannot be shown yet, as it may become a call; then the times are of this answer."""
     event: Literal["waiting_for_model"] = "waiting_for_model"
 
 
@@ -159,6 +161,7 @@ WarningKind: TypeAlias = Literal[
     "record_repaired",
     "repeated_call",
     "search_withheld",
+    "text_calls",
     "waiting_for_run",
 ]
 

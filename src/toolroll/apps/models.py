@@ -48,8 +48,15 @@ def connect_model(name: str, environment: Mapping[str, str], *, settings: Settin
         parse_model(name)
     except UsageError as error:
         raise UsageError(MODEL_OR_SCRIPT(problem=error.message, prefix=PREFIX)) from None
-    timeouts = _timeouts((settings or read_settings(environment)).timeouts)
-    return connect(name, environment=with_keys(environment), settings=ConnectSettings(timeouts=timeouts))
+    read = settings or read_settings(environment)
+    wishes = ConnectSettings(
+        timeouts=_timeouts(read.timeouts),
+        calls=read.calls,
+        window_tokens=read.window_tokens,
+        output_tokens=read.output_tokens,
+        asks_server=True,
+    )
+    return connect(name, environment=with_keys(environment), settings=wishes)
 
 
 def _timeouts(settings: TimeoutSettings) -> Timeouts:

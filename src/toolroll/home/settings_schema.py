@@ -162,6 +162,11 @@ class SettingsFile(_Table):
     """What a settings file may contain."""
 
     model: Annotated[str, Field(min_length=1)] | None = Field(default=None, description="The model that agents ask.")
+    calls: Literal["auto", "native", "json"] = Field(
+        default="auto", description="How models call tools: native, json (as text), or auto."
+    )
+    window_tokens: Count | None = Field(default=None, description="Tokens that the model reads; if not known or asked.")
+    output_tokens: Count | None = Field(default=None, description="Tokens of one answer of the model at most.")
     approval_seconds: Seconds = Field(
         default=APPROVAL_TIMEOUT_S, description="How long a question about a change waits; no answer is a no."
     )

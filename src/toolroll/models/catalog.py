@@ -1,12 +1,12 @@
 """The models we know by name: aliases, windows and limits, in one table that settings can extend."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeVar, get_args
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from toolroll.errors import UsageError
-from toolroll.messages import MODEL_NEEDS_ADDRESS, MODEL_UNKNOWN
+from toolroll.messages import MODEL_NEEDS_ADDRESS, MODEL_OPTION_REFUSED, MODEL_UNKNOWN
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS
 from toolroll.models.settings import Thinking
 
@@ -141,6 +141,8 @@ ALIASES: Final[Mapping[str, str]] = {
     "haiku": "anthropic:claude-haiku-5-5",
 }
 
+MAX_NAMED_TOKENS: Final = 1_000_000_000
+"""In the name of a model: more was a slip of the finger."""
 DEFAULT_WINDOW_TOKENS: Final = 128_000
 """For models we know nothing about: what most current ones have at least."""
 
@@ -151,6 +153,17 @@ class ModelLimits:
 
     window_tokens: int = DEFAULT_WINDOW_TOKENS
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
+
+
+OUTPUT_SHARE: Final = 4
+"""An answer may take a fourth of a window: the rest is for what led to it."""
+LEAST_OUTPUT_TOKENS: Final = 256
+
+
+def limits_from_window(window_tokens: int) -> ModelLimits:
+    """Return the limits of a model of which only the window is known."""
+    output = min(DEFAULT_MAX_OUTPUT_TOKENS, max(LEAST_OUTPUT_TOKENS, window_tokens // OUTPUT_SHARE))
+    return ModelLimits(window_tokens=window_tokens, max_output_tokens=output)
 
 
 _CLAUDE = ModelLimits(window_tokens=1_000_000, max_output_tokens=64_000)
@@ -196,11 +209,49 @@ class ModelName:
     """One of `PROVIDERS`."""
     model: str
     base_url: str | None = None
+    calls: str | None = None
+    """How tools are called: `auto`, `native` or `json`; None where the name does not say."""
+    window_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+CALL_FORMS: Final = ("auto", "native", "json")
+_NAME_OPTIONS: Final[Mapping[str, str]] = {"calls": "calls", "window": "window_tokens", "output": "output_tokens"}
 
 
 def parse_model(name: str, aliases: Mapping[str, str] = ALIASES) -> ModelName:
-    """Parse `sonnet`, `anthropic:claude-...`, `openai:...`, `openai-compatible:NAME@URL`, `ollama:...`."""
-    full = aliases.get(name, name)
+    """Parse `sonnet`, `anthropic:claude-...`, `openai:...`, `openai-compatible:NAME@URL`, `ollama:...`.
+
+    At the end may stand how the model is asked: `ollama:qwen3?calls=json&window=8192&output=1024`.
+    """
+    bare, options = _split_options(name)
+    found = _parse_name(name, aliases.get(bare, bare), aliases)
+    if "calls" in options and found.provider not in ("openai-compatible", *CHAT_PROVIDERS):
+        known = "openai-compatible:NAME@URL, " + ", ".join(f"{word}:NAME" for word in CHAT_PROVIDERS)
+        raise UsageError(MODEL_OPTION_REFUSED(name=repr(name), option="calls", known=f"It is for {known}"))
+    return replace(found, **options)  # type: ignore[arg-type]  # as `_split_options` has checked
+
+
+def _split_options(name: str) -> tuple[str, dict[str, object]]:
+    """Return the name without its options, and the options; a `?` that begins none of ours is part of the name."""
+    bare, mark, query = name.rpartition("?")
+    given = dict(parse_qsl(query, keep_blank_values=True)) if mark else {}
+    if not given or not given.keys() <= _NAME_OPTIONS.keys():
+        return name, {}
+    return bare, {_NAME_OPTIONS[key]: _option_value(name, key, value) for key, value in given.items()}
+
+
+def _option_value(name: str, key: str, value: str) -> object:
+    if key == "calls":
+        if value not in CALL_FORMS:
+            raise UsageError(MODEL_OPTION_REFUSED(name=repr(name), option=key, known=f"Write {', '.join(CALL_FORMS)}"))
+        return value
+    if not (value.isascii() and value.isdigit() and 0 < int(value) <= MAX_NAMED_TOKENS):
+        raise UsageError(MODEL_OPTION_REFUSED(name=repr(name), option=key, known="Write a number of tokens"))
+    return int(value)
+
+
+def _parse_name(name: str, full: str, aliases: Mapping[str, str]) -> ModelName:
     provider, _, rest = full.partition(":")
     if provider not in PROVIDERS or not rest:
         known = ", ".join([*aliases, *(f"{word}:NAME" for word in PROVIDERS)])

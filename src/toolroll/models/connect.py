@@ -6,13 +6,14 @@ holds may be trusted.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from toolroll._version import __version__
 from toolroll.errors import AuthenticationFailed, UsageError
 from toolroll.lazy import load
 from toolroll.messages import KEY_MALFORMED, KEY_MISSING, MODEL_ADDRESS_INVALID, MODEL_ADDRESS_PLAIN, Template
 from toolroll.models.anthropic.model import AnthropicModel
+from toolroll.models.auto import AutoModel
 from toolroll.models.catalog import (
     ALIASES,
     CHAT_PROVIDERS,
@@ -21,14 +22,15 @@ from toolroll.models.catalog import (
     ModelLimits,
     ModelName,
     known_limits,
+    limits_from_window,
     parse_model,
 )
 from toolroll.models.chat.model import ChatModel
-from toolroll.models.chat.request import ChatOptions
+from toolroll.models.chat.request import CallForm, ChatOptions
 from toolroll.models.chat.settings import CHAT_RULES
 from toolroll.models.exchange import WireModel
 from toolroll.models.local import LocalOptions, local_model
-from toolroll.models.model import Timeouts
+from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Timeouts
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.small import SmallModel
 from toolroll.models.transport import HttpTransport
@@ -46,6 +48,9 @@ ENDPOINT_MISSING: Final = Template(
 AGENT: Final = {"user-agent": f"toolroll/{__version__}"}
 
 
+_KINDS: Final[Mapping[CallForm, type[ChatModel]]] = {"auto": AutoModel, "native": ChatModel, "json": SmallModel}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectSettings:
     """What can be said about models beyond their names."""
@@ -58,6 +63,14 @@ class ConnectSettings:
     """How long a model may take."""
     strict: Literal["prefer", "off"] = "prefer"
     chat: ChatOptions | None = None
+    calls: CallForm | None = None
+    """How models behind Chat Completions call tools; a name that ends with `?calls=...` comes before it."""
+    window_tokens: int | None = None
+    """How much any of the models reads, if not set by its name."""
+    output_tokens: int | None = None
+    """How much any of the models writes in one answer, if not set by its name."""
+    asks_server: bool = False
+    """Whether a server on this machine is asked for the window of its model, where nobody has set one."""
     local: LocalOptions | None = None
     allow_plain_http: bool = False
     """Whether a key may travel unencrypted to another machine, as to a gateway inside one's own network."""
@@ -68,6 +81,7 @@ def connect(name: str, *, environment: Mapping[str, str], settings: ConnectSetti
     settings = settings or ConnectSettings()
     wanted = parse_model(name, {**ALIASES, **(settings.aliases or {})})
     model = _connect(wanted, environment, settings)
+    model.limits = _set_limits(model.limits, wanted, settings)
     if settings.timeouts is not None:
         model.timeouts = settings.timeouts.filled_from(model.timeouts)
     return model
@@ -174,10 +188,15 @@ def _cloud(wanted: ModelName, cloud: str, environment: Mapping[str, str], settin
 
 def _chat(wanted: ModelName, url: str, headers: Mapping[str, str], settings: ConnectSettings) -> ChatModel:
     transport = _transport(url, settings, key=headers.get("authorization", ""))
+    chat = settings.chat or ChatOptions()
+    calls = wanted.calls or settings.calls or chat.calls
     # Only limits that were set: a name that begins like one of ours says little about what a server has behind it.
     limits = known_limits(wanted.model, settings.limits or {})
-    kind = SmallModel if settings.chat is not None and settings.chat.calls == "json" else ChatModel
-    return kind(wanted.model, transport=transport, headers={**AGENT, **headers}, limits=limits, options=settings.chat)
+    if limits is None and settings.asks_server and not (wanted.window_tokens or settings.window_tokens):
+        window = load("toolroll.models.server_limits:ask_window")(url, wanted.model)
+        limits = None if window is None else limits_from_window(window)
+    kind = _KINDS[cast("CallForm", calls)]
+    return kind(wanted.model, transport=transport, headers={**AGENT, **headers}, limits=limits, options=chat)
 
 
 def _local(wanted: ModelName, settings: ConnectSettings) -> SmallModel:
@@ -186,6 +205,18 @@ def _local(wanted: ModelName, settings: ConnectSettings) -> SmallModel:
 
 def _limits(wanted: ModelName, settings: ConnectSettings) -> ModelLimits | None:
     return known_limits(wanted.model, settings.limits or {}) or known_limits(wanted.model, LIMITS)
+
+
+def _set_limits(known: ModelLimits | None, wanted: ModelName, settings: ConnectSettings) -> ModelLimits | None:
+    """Return the limits with what a person has set: in the name of the model, else in the settings."""
+    window = wanted.window_tokens or settings.window_tokens
+    output = wanted.output_tokens or settings.output_tokens
+    if window is None and output is None:
+        return known
+    if window is None:
+        return replace(known or ModelLimits(), max_output_tokens=output or DEFAULT_MAX_OUTPUT_TOKENS)
+    made = limits_from_window(window)
+    return made if output is None else replace(made, max_output_tokens=output)
 
 
 def _bearer(key: str) -> dict[str, str]:

@@ -71,6 +71,8 @@ class WireModel(ABC):
     wire: ClassVar[Wire]
     path: ClassVar[str]
     has_web_search: ClassVar[bool] = True
+    memo_key: ClassVar[str] = ""
+    """Tells apart two ways in which one model is asked within a run."""
 
     def __init__(
         self,
@@ -167,7 +169,7 @@ class WireModel(ABC):
 
     def encode(self, request: ModelRequest, *, stream: bool) -> bytes:
         """Return the body of a request; what was encoded for an earlier request of the run comes from its memo."""
-        key = f"{self.wire} {self.model}"
+        key = f"{self.wire} {self.model} {self.memo_key}"
         kept = request.memo.get(key)
         if not isinstance(kept, RequestBytes):
             kept = request.memo[key] = RequestBytes(head=self._known_head, messages=self.message_json)

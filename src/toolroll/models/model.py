@@ -111,6 +111,8 @@ class ModelResponse:
     response_id: str = ""
     dropped: tuple[str, ...] = ()
     """The places of decorations (citations, sources) that could not be read and were left out."""
+    has_text_calls: bool = False
+    """Whether calls were asked for as the server makes them, and were found in the text."""
 
 
 @dataclass(slots=True, kw_only=True)  # frozen would triple what one costs, and there are thousands
@@ -136,7 +138,14 @@ class CallDelta:
     arguments: str
 
 
-Delta: TypeAlias = TextDelta | ReasoningDelta | CallDelta
+@dataclass(slots=True, kw_only=True)  # frozen would triple what one costs, and there are thousands
+class HeldDelta:
+    """A piece that cannot be shown yet: it may turn out to be a call. Whatever it is comes once more when it is."""
+
+    text: str
+
+
+Delta: TypeAlias = TextDelta | ReasoningDelta | CallDelta | HeldDelta
 
 
 class Model(Protocol):

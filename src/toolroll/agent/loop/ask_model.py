@@ -22,6 +22,10 @@ from toolroll.safe.text import one_line
 CHECK_EVERY_CHARACTERS: Final = 400
 """How often limits are checked while a turn is being written: about every hundred tokens."""
 _SHOWN_CHARACTERS: Final = 120
+TEXT_CALLS: Final = (
+    "The model writes its calls as text. They are read from there, and it is asked for JSON from now on; the setting "
+    'calls = "json" begins with that.'
+)
 STOPPED: Final = Ending(reason="interrupted", detail=STOP.detail)
 """The ending of a run that somebody has stopped."""
 
@@ -57,6 +61,9 @@ async def ask_model(state: RunState, *, closing: bool = False) -> Turn:
         places = one_line(", ".join(response.dropped), _SHOWN_CHARACTERS)
         text = f"The provider sent citations that cannot be read ({places}). They are left out."
         state.emit(Warned(kind="parts_left_out", text=text))
+    if response.has_text_calls and not state.is_text_read:
+        state.is_text_read = True
+        state.emit(Warned(kind="text_calls", text=TEXT_CALLS))
     await _add_turn(state, response, perf_counter() - started, closing=closing)
     turn = make_turn(state, response)
     return turn if cause is None else replace(turn, ending=_interrupted_ending(cause))
@@ -121,6 +128,7 @@ def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:
         on_pause=lambda usage: _note_pause(state, usage),
         seconds=state.budget.seconds_left(),
         timeouts=state.setup.timeouts,
+        may_repeat=state.setup.loop_guard is None,
     )
 
 
@@ -168,6 +176,7 @@ def _note_pause(state: RunState, usage: Usage) -> Interruption | None:
 def _partial_response(state: RunState, interrupted: InterruptedTurn) -> ModelResponse:
     """Return the text that was written so far, without calls that were being written."""
     text = "".join(state.written)
+    text = text[: len(text) - interrupted.cause.surplus]
     blocks = (TextBlock(text=text),) if text else ()
     usage = state.budget.estimate(interrupted.characters) if interrupted.is_asked else Usage()
     return ModelResponse(
@@ -216,6 +225,8 @@ def _count_searches(state: RunState, response: ModelResponse) -> None:
 def _interrupted_ending(cause: Interruption) -> Ending:
     if cause.kind == "stop":
         return STOPPED
+    if cause.kind == "repetition":
+        return Ending(reason="cut_off", detail=cause.detail)
     return Ending(reason="condition", detail=f"{cause.detail}: reached while the model was writing")
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Final, Literal, TypeAlias, assert_never
 
 from toolroll.agent.events import (
@@ -13,12 +14,14 @@ from toolroll.agent.events import (
     TextArrived,
     WaitingForModel,
 )
+from toolroll.agent.loop.repetition import REPEATED, Repetition
 from toolroll.agent.telemetry.tracer import trace_model
 from toolroll.errors import ProviderFailed
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import (
     CallDelta,
     Delta,
+    HeldDelta,
     Model,
     ModelRequest,
     ModelResponse,
@@ -29,16 +32,21 @@ from toolroll.models.model import (
 )
 from toolroll.models.retry import Retry, RetryRule, respond_with_retries
 
+TELL_HELD_AFTER_S: Final = 2.0
+TELL_HELD_FACTOR: Final = 1.5
+"""A person is told of text that cannot be shown yet after this time, and then each time that it is so much longer."""
 MAX_PAUSES: Final = 10
 """How often a provider may pause one turn: each is a whole request, and a search that long is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:
-    """Why a turn is ended from our side: somebody stops the run, or a limit is reached."""
+    """Why a turn is ended from our side: somebody stops the run, a limit is reached, or it repeats itself."""
 
-    kind: Literal["stop", "limit"]
+    kind: Literal["stop", "limit", "repetition"]
     detail: str
+    surplus: int = 0
+    """How many of the last characters say nothing new."""
 
 
 STOP: Final = Interruption(kind="stop", detail="stopped on request")
@@ -64,6 +72,8 @@ class TurnRequest:
     """Is told what the turn has used whenever the provider pauses it; may end it."""
     seconds: float | None = None
     timeouts: Timeouts | None = None
+    may_repeat: bool = False
+    """Whether a turn may go on that repeats itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +132,7 @@ def _join(first: ModelResponse, more: ModelResponse | InterruptedTurn) -> ModelR
 
 
 async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
-    characters, response = 0, None
+    characters, response, watch = 0, None, _Watch(asking)
     request = replace(request, timeouts=asking.timeouts, on_wait=lambda wait: _tell_wait(wait, asking))
     pieces = respond_with_retries(trace_model(asking.model), request, stream=asking.stream, rule=asking.rule)
     try:
@@ -131,7 +141,7 @@ async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | In
                 response = piece  # the last one; a generator that is left before its end costs a task to clear away
                 continue
             characters += _show(piece, asking)
-            cause = asking.must_stop(characters)
+            cause = asking.must_stop(characters) or watch.look(piece)
             if cause is not None:
                 return InterruptedTurn(cause=cause, characters=characters)
     finally:
@@ -139,6 +149,38 @@ async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | In
     if response is None:
         raise ProviderFailed("The model ended without an answer.")
     return response
+
+
+class _Watch:
+    """Looks at the pieces of one answer: whether it goes in circles, and whether anybody can see that it grows."""
+
+    def __init__(self, asking: TurnRequest) -> None:
+        self._asking = asking
+        self._texts: dict[type, Repetition] = {}
+        self._held = 0
+        self._began_s = perf_counter()
+        self._tell_at_s = TELL_HELD_AFTER_S
+
+    def look(self, piece: Delta | Retry) -> Interruption | None:
+        """Take a piece; return why the turn must end, if it must."""
+        if isinstance(piece, HeldDelta):
+            self._tell(len(piece.text))
+        if self._asking.may_repeat or not isinstance(piece, TextDelta | ReasoningDelta | HeldDelta):
+            return None
+        found = self._texts.setdefault(type(piece), Repetition()).add(piece.text)
+        if found is None:
+            return None
+        surplus = found.surplus if isinstance(piece, TextDelta) else 0
+        return Interruption(kind="repetition", detail=REPEATED, surplus=surplus)
+
+    def _tell(self, characters: int) -> None:
+        """Tell now and then how much there is that cannot be shown yet."""
+        self._held += characters
+        waited_s = perf_counter() - self._began_s
+        if waited_s >= self._tell_at_s:
+            self._tell_at_s = waited_s * TELL_HELD_FACTOR
+            limit_s = (self._asking.timeouts or Timeouts()).turn_s
+            self._asking.emit(WaitingForModel(waited_s=waited_s, limit_s=limit_s, characters=self._held))
 
 
 def _tell_wait(wait: ModelWait, asking: TurnRequest) -> None:
@@ -159,6 +201,8 @@ def _show(piece: Delta | Retry, asking: TurnRequest) -> int:
             return len(piece.arguments)
         case ReasoningDelta():
             asking.emit(ReasoningArrived(piece.text))
+            return len(piece.text)
+        case HeldDelta():
             return len(piece.text)
         case Retry():
             asking.emit(Retrying(attempt=piece.attempt, wait_s=piece.wait_s, reason=piece.error.message))

@@ -143,6 +143,8 @@ class RunState:
     memo: dict[str, object] = field(default_factory=dict)
     is_search_withheld: bool = False
     """Whether the person was warned that the provider's own search is not offered any more."""
+    is_text_read: bool = False
+    """Whether the person was told that calls are read from the text of the model."""
     spans: "Spans | None" = None
     """What is told to who traces; None where nobody does."""
     _unrecorded: list[Record] = field(default_factory=list)

@@ -49,6 +49,9 @@ class ProgressRenderer:
                 text := describe_feedback_count(result, self._lang)
             ):
                 self._say(text)
+            case WaitingForModel(characters=characters) if characters:
+                if shows_wait(event):
+                    self._say(say("model_writes", self._lang, characters=f"{characters:,}"))
             case WaitingForModel(waited_s=waited_s, limit_s=limit_s) if shows_wait(event):
                 times = {"waited": f"{waited_s:.0f}", "limit": f"{limit_s:.0f}"}
                 self._say(say("waiting_for_server" if event.is_starting else "waiting_for_model", self._lang, **times))

@@ -160,6 +160,8 @@ def shows_wait(wait: WaitingForModel) -> bool:
 
 def describe_wait(wait: WaitingForModel) -> str:
     """Return how long the model has been waited for, and when it is given up."""
+    if wait.characters:
+        return f"the model is writing: {wait.characters:,} characters, {wait.waited_s:.0f} s"
     what = "the model's server to be ready" if wait.is_starting else "the model"
     return f"waiting for {what}, {wait.waited_s:.0f} s; gives up after {wait.limit_s:.0f} s"
 

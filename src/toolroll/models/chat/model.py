@@ -1,7 +1,7 @@
 """Models behind servers that speak Chat Completions: Ollama, LM Studio, vLLM, llama.cpp, OpenRouter and many more."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from toolroll.errors import ModelError
 from toolroll.kernel.data.messages import Message
@@ -15,6 +15,9 @@ from toolroll.models.openai.model import classify_error
 from toolroll.models.settings import SettingRules
 from toolroll.models.transport import Transport
 from toolroll.models.wire_json import Json
+
+UNKNOWN_OUTPUT_TOKENS: Final = 4_096
+"""For one answer of a model on this machine of which nothing is known."""
 
 
 class ChatModel(WireModel):
@@ -46,9 +49,12 @@ class ChatModel(WireModel):
         return head(request, model=self.model, stream=stream, max_tokens=tokens, options=self._options)
 
     def _max_tokens(self, request: ModelRequest) -> int | None:
-        """Return the limit for the answer; None for an unknown model, because vLLM refuses to be asked for too much."""
+        """Return the limit for the answer; None for an unknown model of another machine, which has limits of its own.
+
+        A model on this machine may write for ever where nobody sets a limit. vLLM refuses to be asked for too much.
+        """
         if self.limits is None and request.max_output_tokens == DEFAULT_MAX_OUTPUT_TOKENS:
-            return None
+            return UNKNOWN_OUTPUT_TOKENS if self._is_local else None
         return self.max_output_tokens(request)
 
     def message_json(self, message: Message, /) -> Iterable[Json]:

@@ -6,7 +6,7 @@ images of results follow in a message of their own, documents that are not text 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
 from toolroll.errors import RequestRefused
 from toolroll.kernel.data.messages import (
@@ -43,6 +43,8 @@ from toolroll.models.settings import SettingRules
 from toolroll.models.strict import OPENAI
 from toolroll.models.wire_json import Json
 
+CallForm: TypeAlias = Literal["auto", "native", "json"]
+
 IMAGE_FOLLOWS: Final = "[an image, in the next message]"
 
 
@@ -61,8 +63,9 @@ class ChatOptions:
     seed_field: Literal["seed", "random_seed"] = "seed"
     rules: SettingRules = CHAT_RULES
     """Which settings the server takes."""
-    calls: Literal["native", "json"] = "native"
-    """How tools are called: as the server does it, or, where that is poor, as one JSON object in the text."""
+    calls: CallForm = "auto"
+    """How tools are called: as the server does it (`native`), as one JSON object in the text (`json`), or as the server
+    does it until a call is found in the text, and from then on as JSON (`auto`)."""
 
 
 def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int | None, options: ChatOptions) -> Json:

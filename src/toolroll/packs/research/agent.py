@@ -24,6 +24,7 @@ from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, Timeouts, WebSearch
 from toolroll.models.retry import RetryRule
+from toolroll.models.text_calls import is_raw_call
 from toolroll.packs.research.read_research import SOURCE, read_research
 from toolroll.packs.research.source import ResearchSource
 from toolroll.packs.search.chain import searches_over
@@ -238,6 +239,7 @@ def _last_answer(result: RunResult[object]) -> AssistantMessage:
     if (
         said
         and said[-1].text.strip()
+        and not is_raw_call(said[-1].text)
         and (not said[-1].calls or result.closing)
         and result.stop_reason not in _NO_ANSWER
     ):

@@ -16,10 +16,12 @@ from toolroll.packs.writing.session.drafts import (
     RunEnd,
     classify_end,
     decide_draft,
+    is_copied,
     read_answer,
     rules_for,
     topic_from_request,
 )
+from toolroll.packs.writing.session.prompt import EXAMPLE_POST, SYSTEM
 
 BEFORE = "One.\n\nTwo \\1 $& two.\n\nThree?"
 
@@ -172,3 +174,16 @@ def test_XE8_W30_where_nobody_looks_only_a_whole_post_of_a_run_that_ended_is_tak
         if decide_draft(marks, ending, has_finished=finished, is_alone=True) == "checked"
     ]
     assert set(taken) == {("whole", "well")}
+
+
+def test_A51_W30_a_first_draft_stops_at_its_closing_mark_and_is_no_raw_call() -> None:
+    talk = '<post topic="tea">\nTea first.\n</post>\nuser: thanks!\n<post topic="x">\nAnother'
+    assert read_answer(talk).draft == "Tea first."
+    assert read_answer('```json\n{"name": "read_past_posts", "arguments": {"query": "tea"}}\n```').draft is None
+
+
+def test_W30_an_example_is_no_draft() -> None:
+    assert is_copied(f" {EXAMPLE_POST}\n", ())
+    assert is_copied("Tea  first.\n\nThen work.", ["tea first. Then work."])
+    assert not is_copied("Tea first. Then work, slowly.", ["Tea first. Then work."])
+    assert f'<post topic="burnout at work">\n{EXAMPLE_POST}\n</post>' in SYSTEM

@@ -40,6 +40,8 @@ class DraftRules:
     max_length: int
     avoid: Sequence[str] = ()
     language: Language = "uk+en"
+    samples: Sequence[str] = ()
+    """Posts of the author that the profile shows: a draft is none of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,18 @@
 """The drafts of one post: what happens to each answer of the model, and which draft counts now (W30, W33)."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from toolroll.agent.result import RunResult
+from toolroll.models.text_calls import is_raw_call
 from toolroll.packs.writing.posts.checks import DraftReport, DraftRules, check_draft
 from toolroll.packs.writing.posts.platforms import LIMITS, Platform
 from toolroll.packs.writing.profiles.schema import ProfileFields
 from toolroll.packs.writing.session.agent import Writer
 from toolroll.packs.writing.session.interface import DraftView, Person
-from toolroll.packs.writing.session.prompt import passage_prompt, repair_prompt
+from toolroll.packs.writing.session.prompt import EXAMPLE_POST, passage_prompt, repair_prompt
 from toolroll.packs.writing.texts.messages import Key, Lang, say
 
 Marks: TypeAlias = Literal["none", "open", "whole"]
@@ -59,7 +60,8 @@ def read_answer(text: str, *, before: str | None = None) -> DraftAnswer:
     """
     posts = list(_POST.finditer(text))
     if posts:
-        found = posts[-1]
+        # A draft ends at its closing mark: a small model goes on with half of another, or with both parts of a talk.
+        found = next((one for one in reversed(posts) if one["end"]), posts[-1]) if before is None else posts[-1]
         topic = _TOPIC.search(found["about"])
         return DraftAnswer(
             draft=_trim(found["text"]) or None,
@@ -71,10 +73,22 @@ def read_answer(text: str, *, before: str | None = None) -> DraftAnswer:
     if edits and before is not None:
         return _apply_edits(before, edits, _EDIT.sub("", text).strip())
     plain = text.strip()
+    if is_raw_call(plain):
+        return DraftAnswer(draft=None)
     if not plain or edits or before is not None or ("\n\n" not in plain and plain.endswith("?")):
         return DraftAnswer(draft=None, words=plain)
     fenced = _FENCE.match(plain)
     return DraftAnswer(draft=fenced["text"] if fenced else plain, marks="none")
+
+
+def is_copied(draft: str, samples: Collection[str]) -> bool:
+    """Return whether a draft is the example of the prompt, or a post of the author that the profile shows."""
+    plain = _plain(draft)
+    return any(plain == _plain(one) for one in (EXAMPLE_POST, *samples))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def topic_from_request(request: str) -> str:
@@ -90,6 +104,7 @@ def rules_for(fields: ProfileFields, platform: Platform) -> DraftRules:
         max_length=style["max_length"] if style else LIMITS[platform],
         avoid=fields["voice"]["avoid"],
         language=fields["language"],
+        samples=tuple(one["text"] for one in fields["examples"]),
     )
 
 
@@ -255,7 +270,9 @@ class Drafts:
         self.rounds += 1
 
     def _read(self, result: RunResult[object]) -> DraftAnswer:
-        return read_answer(answer_text(result), before=self.text)
+        answer = read_answer(answer_text(result), before=self.text)
+        is_copy = answer.draft is not None and not answer.is_edit and is_copied(answer.draft, self._rules().samples)
+        return DraftAnswer(draft=None, words=self._say("draft_copied")) if is_copy else answer
 
     def _report(self, draft: str) -> DraftReport:
         return check_draft(draft, self._rules(), lang=self._lang)

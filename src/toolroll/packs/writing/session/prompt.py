@@ -9,6 +9,9 @@ from toolroll.packs.writing.profiles.mix import Style, technique_fields
 from toolroll.packs.writing.profiles.schema import Voice, specs_of
 from toolroll.packs.writing.texts.messages import Lang, load_language
 
+EXAMPLE_POST: Final = "The text of the post, exactly as it is to be published."
+"""Between the marks in the prompt; an answer that is this is no draft."""
+
 SYSTEM: Final = """\
 You are a ghostwriter: you write posts for social networks in the voice of one author, by their style profile.
 
