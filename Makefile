@@ -69,9 +69,10 @@ tools: .venv/.dev ## Write the list of the packs' tools anew from the code
 
 vendor: build/page/.made ## Bundle the libraries of the page anew (needs node; the result is in the repository)
 	@cp requirements/page/*.js build/page/
-	@for name in ui marked; do build/page/node_modules/@esbuild/*/bin/esbuild build/page/$$name.js --bundle --format=esm --minify \
+	@for name in ui marked merge; do build/page/node_modules/@esbuild/*/bin/esbuild build/page/$$name.js --bundle --format=esm --minify \
 		--legal-comments=none --log-level=warning --outfile=src/toolroll/web/static/vendor/$$name.js; done
-	@cd build/page/node_modules && for name in preact htm @preact/signals @preact/signals-core marked; do \
+	@cd build/page/node_modules && for name in preact htm @preact/signals @preact/signals-core marked @codemirror/commands @codemirror/language \
+		@codemirror/merge @codemirror/state @codemirror/streamparser @codemirror/view @lezer/common @lezer/highlight @lezer/lr @marijn/find-cluster-break crelt style-mod w3c-keyname; do \
 		echo "$$name $$(node -p "require('./$$name/package.json').version")"; echo; cat $$name/LICENSE; echo; done > $(CURDIR)/src/toolroll/web/static/vendor/LICENSES.txt
 
 lock: .venv/.dev ## Compile requirements/ anew from pyproject.toml (UPGRADE=1 takes the newest versions)

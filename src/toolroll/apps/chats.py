@@ -68,6 +68,8 @@ class ChatView:
     text: str = ""
     """What the model has written of step `step`; the record may have it by now."""
     step: int = 0
+    model: str = ""
+    """The model that the next message goes to; empty where the record says it."""
     error: str = ""
     notes: tuple[str, ...] = ()
     requests: Mapping[str, ApprovalRequest] = field(default_factory=dict)
@@ -179,6 +181,7 @@ class Chats:
             is_running=chat.is_running,
             text=chat.text,
             step=chat.step,
+            model=chat.spec.model,
             error=chat.error,
             notes=tuple(chat.notes),
             requests=dict(chat.requests),

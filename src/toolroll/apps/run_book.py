@@ -1,26 +1,26 @@
 """The list of runs for a surface that looks often: a run is read again only if something was added to it."""
 
-from contextlib import closing
 from pathlib import Path
 from threading import Lock
 
+from toolroll.journal.places import RunLogPlace, open_tables
 from toolroll.journal.summaries import RunSummary, is_listed, summarize_run
-from toolroll.journal.tables import LIST_RUNS, RUN_LOG
+from toolroll.journal.tables import LIST_RUNS
 
 
 class RunBook:
-    """Summaries of the runs in one file. Any thread may read them."""
+    """Summaries of the runs in one run log. Any thread may read them."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, place: RunLogPlace) -> None:
+        self._place = place
         self._lock = Lock()
         self._known: dict[str, tuple[object, RunSummary]] = {}
 
     def read(self, *, limit: int) -> tuple[list[RunSummary], int]:
         """Return the latest runs that are no part of another one, at most `limit`, and how many there are."""
-        if not self._path.exists():
-            return [], 0
-        with self._lock, RUN_LOG.errors(self._path), closing(RUN_LOG.open(self._path)) as db:
+        with self._lock, open_tables(self._place) as db:
+            if db is None:
+                return [], 0
             rows = [row for row in db.execute(LIST_RUNS) if is_listed(row[0]) and row[2] is None]
             known: dict[str, tuple[object, RunSummary]] = {}
             for row in rows[:limit]:
@@ -32,9 +32,11 @@ class RunBook:
         return [summary for _, summary in known.values()], len(rows)
 
     def version(self) -> object:
-        """Return a value that differs once anything was written to the log, by whatever process."""
+        """Return a value that differs once any process has written to the log; always the same for a database."""
+        if not isinstance(self._place, Path):
+            return None
         found = []
-        for path in (self._path, self._path.with_name(f"{self._path.name}-wal")):
+        for path in (self._place, self._place.with_name(f"{self._place.name}-wal")):
             try:
                 status = path.stat()
             except OSError:  # it comes and goes

@@ -23,6 +23,7 @@ from toolroll.journal.records import StateSet
 from toolroll.journal.tables import JOB_PREFIX
 from toolroll.kernel.call.context import utc_now
 from toolroll.packs.research.source import MAX_STORED_BYTES
+from toolroll.web.home_api import HOME_OPERATIONS
 from toolroll.web.models import (
     MAX_PAGE,
     Answer,
@@ -36,6 +37,7 @@ from toolroll.web.models import (
 from toolroll.web.page_api import PAGE_OPERATIONS
 from toolroll.web.problems import Problem
 from toolroll.web.routing import Doorkeeper, make_routes, read_body
+from toolroll.web.runs_api import RUN_OPERATIONS
 from toolroll.web.sessions import Sessions
 
 EVENT_POLL_S: Final = 0.5
@@ -167,7 +169,7 @@ class Api:
         return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
     async def _openapi(self, _request: Request) -> Response:
-        return JSONResponse(make_openapi((*OPERATIONS, *PAGE_OPERATIONS)))
+        return JSONResponse(make_openapi((*OPERATIONS, *HOME_OPERATIONS, *PAGE_OPERATIONS, *RUN_OPERATIONS)))
 
     async def _change(
         self, request: Request, token: Token, change: Callable[[str], Awaitable[bool]], refused: str

@@ -1,7 +1,7 @@
 """The web application: the routes behind the guards, and a worker beside them if one is wanted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
@@ -17,15 +17,20 @@ from starlette.types import Receive, Scope, Send
 from toolroll.apps.chats import Chats
 from toolroll.apps.job_driver import JobDriver
 from toolroll.apps.job_upkeep import JobUpkeep
+from toolroll.apps.run_book import RunBook
 from toolroll.apps.webhooks import WebhookSender
 from toolroll.engine.engine import DEFAULT_QUEUE
 from toolroll.home.settings import read_settings
+from toolroll.journal.places import find_run_log
 from toolroll.web.api import Api, Service
 from toolroll.web.guard import LOCAL_NAMES, MAX_CONNECTIONS, BodyGuard, GuardedProtocol, HostGuard
+from toolroll.web.home_api import HOME_OPERATIONS, HomeApi
+from toolroll.web.models import Operation
 from toolroll.web.page import page_routes
 from toolroll.web.page_api import PAGE_OPERATIONS, PageApi
 from toolroll.web.problems import Problem, problem_response
 from toolroll.web.routing import make_routes
+from toolroll.web.runs_api import RUN_OPERATIONS, RunsApi
 
 SHUTDOWN_SECONDS: Final = 10
 
@@ -117,8 +122,15 @@ def _guards(names: Collection[str]) -> list[Middleware]:
 def _page(service: Service, chats: Chats | None) -> list[Route]:
     if service.sessions is None or chats is None:
         return []
-    api = PageApi(chats, service.store.journal, service.sessions, service.folder, service.environment)
-    return [*make_routes(api, PAGE_OPERATIONS, service.doorkeeper), *page_routes()]
+    journal, folder, environment = service.store.journal, service.folder, service.environment
+    book = RunBook(find_run_log(environment))
+    parts: list[tuple[object, Sequence[Operation]]] = [
+        (HomeApi(chats, service.store, book, folder, environment), HOME_OPERATIONS),
+        (PageApi(chats, journal, service.sessions, book, folder, environment), PAGE_OPERATIONS),
+        (RunsApi(chats, journal, book, environment), RUN_OPERATIONS),
+    ]
+    found = [route for part, operations in parts for route in make_routes(part, operations, service.doorkeeper)]
+    return [*found, *page_routes()]
 
 
 def run_server(app: Starlette, *, host: str, port: int, on_start: Callable[[int], None]) -> None:

@@ -3,25 +3,22 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from toolroll._version import __version__
 from toolroll.apps.chats import Chats
 from toolroll.apps.project import Project
-from toolroll.apps.spec import recorded_kind
-from toolroll.errors import RunMissing
+from toolroll.apps.run_book import RunBook
+from toolroll.errors import RunMissing, ToolrollError
 from toolroll.home.tokens import Token
 from toolroll.journal.journal import Journal, Recording, SupportsIsHeld
-from toolroll.journal.places import find_run_log
-from toolroll.journal.summaries import RunSummary, read_summaries
 from toolroll.kernel.approval.hunk_choice import HunkChoice, find_choice
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Reject
 from toolroll.kernel.diff.hunks import parse_diffs, restore_original
 from toolroll.kernel.diff.unified import unified_diff
+from toolroll.web.attachments import make_prompt
 from toolroll.web.models import Health, Operation
 from toolroll.web.page_models import (
     Answers,
@@ -33,20 +30,21 @@ from toolroll.web.page_models import (
     ChatStarted,
     DiffModel,
     EditRequest,
-    HomeModel,
+    FileDiff,
+    Item,
     LaunchToken,
     MessageRequest,
     ModelRequest,
-    RunLine,
-    RunPage,
     UndoAnswer,
     UndoRequest,
 )
 from toolroll.web.problems import Problem
-from toolroll.web.routing import read_body
+from toolroll.web.routing import answer_with, chat_operation, chat_path_id, read_body
+from toolroll.web.run_models import ChangeDiff
 from toolroll.web.sessions import Sessions, check_origin
-from toolroll.web.transcript import file_diff, make_chat, make_title
+from toolroll.web.transcript import file_diff, make_chat, whole_calls
 from toolroll.workspace.changes.history import History
+from toolroll.workspace.changes.records import Entry
 from toolroll.workspace.changes.recovery import open_history
 from toolroll.workspace.changes.undo import plan_redo, plan_undo
 from toolroll.workspace.changes.undo import undo as carry_out
@@ -54,18 +52,23 @@ from toolroll.workspace.changes.undo import undo as carry_out
 LOOK_S: Final = 1.0
 """Between two looks for what another process has done."""
 PING_S: Final = 15.0
-HOME_RUNS: Final = 12
-MAX_RUNS: Final = 500
 BY_HAND: Final = "by hand"
+_MAX_DIGITS: Final = 10
 
 
 class PageApi:
     """The operations of the page."""
 
     def __init__(
-        self, chats: Chats, journal: Journal, sessions: Sessions, folder: Path, environment: Mapping[str, str]
+        self,
+        chats: Chats,
+        journal: Journal,
+        sessions: Sessions,
+        book: RunBook,
+        folder: Path,
+        environment: Mapping[str, str],
     ) -> None:
-        self._chats, self._journal, self._sessions = chats, journal, sessions
+        self._chats, self._journal, self._sessions, self._book = chats, journal, sessions, book
         self._folder, self._environment = folder, environment
 
     async def open_session(self, request: Request) -> Response:
@@ -75,68 +78,58 @@ class PageApi:
         self._sessions.open((await read_body(request, LaunchToken)).token, response)
         return response
 
-    async def show_home(self, _request: Request, _person: Token) -> Response:
-        """Say what waits, and what was done last."""
-        found, _ = self._summaries(MAX_RUNS)
-        lines = [_run_line(one) for one in found if one.parent is None]
-        with Project.open(self._folder, self._environment) as project:
-            model = project.settings.model
-        home = HomeModel(
-            folder=str(self._folder),
-            model=model,
-            version=__version__,
-            waiting=tuple(line for line in lines if line.state == "approval_pending"),
-            runs=tuple(lines[:HOME_RUNS]),
-        )
-        return _answer(home)
-
-    async def list_runs(self, request: Request, _person: Token) -> Response:
-        """List runs, the newest first."""
-        words = request.query_params.get("find", "").casefold()
-        found, total = self._summaries(MAX_RUNS)
-        lines = [_run_line(one) for one in found if one.parent is None]
-        shown = [one for one in lines if words in f"{one.title} {one.folder} {one.model} {one.state}".casefold()]
-        return _answer(RunPage(runs=tuple(shown), total=total))
-
     async def start_chat(self, request: Request, _person: Token) -> Response:
         """Begin a chat with the coding agent."""
         asked = await read_body(request, ChatRequest)
         folder = _expand(asked.folder) if asked.folder else self._folder
-        chat_id = await self._chats.start(asked.text, folder=folder, model=asked.model, read_only=asked.read_only)
+        prompt = make_prompt(asked.text, asked.files)
+        chat_id = await self._chats.start(prompt, folder=folder, model=asked.model, read_only=asked.read_only)
         return JSONResponse({"id": chat_id}, status_code=202, headers={"Location": f"/api/chats/{chat_id}"})
 
     async def show_chat(self, request: Request, _person: Token) -> Response:
-        """Show a run: everything on record, and what is being written."""
-        chat_id = _chat_id(request)
+        """Show a run: everything on record, or what comes `after` an index of it, and what is being written."""
+        chat_id, after = chat_path_id(request), request.query_params.get("after", "0")
+        if not (after.isascii() and after.isdigit() and len(after) < _MAX_DIGITS):
+            raise Problem(400, "invalid_query", "after: must be a whole number.")
         chat = await self._read(chat_id)
         if chat.state == "waiting" and not chat.questions and chat.app in ("code", "run"):
             await self._chats.look(chat_id)
             chat = await self._read(chat_id)
-        return _answer(chat)
+        newer = tuple(item for item in chat.items if item.index > int(after))
+        return answer_with(chat.model_copy(update={"items": newer}))
+
+    async def show_call(self, request: Request, _person: Token) -> Response:
+        """Show all of a call: lists hold the beginning of what is long."""
+        wanted = request.query_params.get("call", "")
+        for item in whole_calls(await self._journal.read(chat_path_id(request))):
+            if item.call_id == wanted:
+                return answer_with(item)
+        raise Problem(404, "call_not_found", "There is no such call in this run.")
 
     async def send_message(self, request: Request, _person: Token) -> Response:
         """Send the next message."""
-        await self._chats.say(_chat_id(request), (await read_body(request, MessageRequest)).text)
+        asked = await read_body(request, MessageRequest)
+        await self._chats.say(chat_path_id(request), make_prompt(asked.text, asked.files))
         return _done(202)
 
     async def continue_chat(self, request: Request, _person: Token) -> Response:
         """Continue a run that a limit or a failure has stopped."""
-        await self._chats.go_on(_chat_id(request))
+        await self._chats.go_on(chat_path_id(request))
         return _done(202)
 
     async def stop_chat(self, request: Request, _person: Token) -> Response:
         """Stop what the chat is doing."""
-        await self._chats.stop(_chat_id(request))
+        await self._chats.stop(chat_path_id(request))
         return _done()
 
     async def set_model(self, request: Request, _person: Token) -> Response:
         """Answer with another model from the next message on."""
-        await self._chats.use_model(_chat_id(request), (await read_body(request, ModelRequest)).model)
+        await self._chats.use_model(chat_path_id(request), (await read_body(request, ModelRequest)).model)
         return _done()
 
     async def answer_chat(self, request: Request, _person: Token) -> Response:
         """Answer what the chat asks, bound to what was shown."""
-        chat_id = _chat_id(request)
+        chat_id = chat_path_id(request)
         given = (await read_body(request, Answers)).answers
         asked = self._chats.view(chat_id).requests
         decisions = {one.call_id: (one.digest, _decide(one, asked.get(one.call_id))) for one in given}
@@ -149,17 +142,17 @@ class PageApi:
     async def preview_edit(self, request: Request, _person: Token) -> Response:
         """Show what a text of the person's own would change."""
         asked = await read_body(request, EditRequest)
-        found = self._chats.view(_chat_id(request)).requests.get(asked.call_id)
+        found = self._chats.view(chat_path_id(request)).requests.get(asked.call_id)
         choice = None if found is None else find_choice(found.preview)
         if choice is None or choice.single is None:
             raise Problem(409, "not_editable", "This cannot be edited here, or was answered already.")
         before = restore_original(choice.proposed, choice.single) or ""
         text = "".join(unified_diff(before, asked.edited, path=choice.single.name))
-        return _answer(DiffModel(files=tuple(map(file_diff, parse_diffs(text) or ()))))
+        return answer_with(DiffModel(files=tuple(map(file_diff, parse_diffs(text) or ()))))
 
     async def list_changes(self, request: Request, _person: Token) -> Response:
         """List the changes that a run has made."""
-        chat_id = _chat_id(request)
+        chat_id = chat_path_id(request)
         with self._open_project(await self._read(chat_id)) as project, History(project.workspace.state) as history:
             found = [one for one in history.changes() if one.run_id == chat_id]
         changes = tuple(
@@ -172,12 +165,22 @@ class PageApi:
             )
             for one in found
         )
-        return _answer(ChangeList(changes=changes))
+        return answer_with(ChangeList(changes=changes))
+
+    async def show_change(self, request: Request, _person: Token) -> Response:
+        """Show what a change did to its files."""
+        chat_id, wanted = chat_path_id(request), request.query_params.get("change", "")
+        with self._open_project(await self._read(chat_id)) as project, History(project.workspace.state) as history:
+            found = history.get(wanted)
+            if found is None or found.run_id != chat_id:
+                raise Problem(404, "change_not_found", "This run has made no such change, or it is no longer kept.")
+            diffs = [_diff_of(history, entry) for entry in found.entries]
+        return answer_with(ChangeDiff(files=tuple(one for one in diffs if one is not None)))
 
     async def undo_change(self, request: Request, _person: Token) -> Response:
         """Take a change back, or make it again; later work is never overwritten."""
         asked = await read_body(request, UndoRequest)
-        chat_id = _chat_id(request)
+        chat_id = chat_path_id(request)
         with self._open_project(await self._read(chat_id)) as project:
             workspace = project.workspace
             history, _ = open_history(workspace)
@@ -189,7 +192,7 @@ class PageApi:
                 result = carry_out(workspace, history, plan, run_id=BY_HAND, merges=asked.merge)
                 done, left = tuple(map(plan.describe, result.done)), tuple(map(plan.describe, result.left))
         self._chats.feed.change(chat_id)
-        return _answer(UndoAnswer(done=done, left=left))
+        return answer_with(UndoAnswer(done=done, left=left))
 
     async def follow(self, request: Request, _person: Token) -> Response:
         """Send news as server-sent events: which chats have changed, and the text that is being written."""
@@ -197,7 +200,7 @@ class PageApi:
 
     async def _news(self, chat_id: str) -> AsyncIterator[str]:
         """Yield news of this process at once; of the chat that is looked at, also what another process adds."""
-        tail, silent_s = -1, 0.0
+        tail, silent_s, version = -1, 0.0, self._book.version()
         with self._chats.feed.listen() as listener:
             yield "retry: 1000\n\n"
             while True:
@@ -211,6 +214,8 @@ class PageApi:
                     if tail not in (-1, now):
                         yield f"event: changed\ndata: {json.dumps({'chat': chat_id})}\n\n"
                     tail = now
+                if not news and version != (version := self._book.version()):
+                    yield f"event: changed\ndata: {json.dumps({'chat': ''})}\n\n"  # some run, by some process
                 if silent_s >= PING_S:
                     silent_s = 0.0
                     yield ": still here\n\n"
@@ -231,13 +236,21 @@ class PageApi:
         view = self._chats.view(chat_id)
         return make_chat(chat_id, recording, view, is_held=is_held and not view.is_running)
 
-    def _summaries(self, limit: int) -> tuple[list[RunSummary], int]:
-        return read_summaries(find_run_log(self._environment), limit=limit)
-
     def _open_project(self, chat: ChatModel) -> Project:
         if chat.app != "code" or not chat.folder:
             raise Problem(409, "no_project", "This run works in no project, so there is nothing to undo.")
         return Project.open(Path(chat.folder), self._environment)
+
+
+def _diff_of(history: History, entry: Entry) -> FileDiff | None:
+    """Return what a change did to one file; None where its content is no longer kept, or it is no text."""
+    try:
+        contents = [b"" if one is None else history.content(one) for one in (entry.before, entry.after)]
+    except ToolrollError:
+        return None
+    before, after = (content.decode("utf-8", "replace") for content in contents)
+    found = parse_diffs("".join(unified_diff(before, after, path=entry.path)))
+    return file_diff(found[0]) if found else FileDiff(name=entry.path, hunks=())
 
 
 def _decide(given: CallAnswer, asked: ApprovalRequest | None) -> Decision:
@@ -263,21 +276,6 @@ def _fits(choice: HunkChoice, taken: tuple[tuple[bool, ...], ...]) -> bool:
     return [max(len(diff.hunks), 1) for diff in choice.diffs] == list(map(len, taken))
 
 
-def _run_line(run: RunSummary) -> RunLine:
-    settings = run.settings
-    return RunLine(
-        id=run.run_id,
-        title=make_title(run.prompt),
-        app=recorded_kind(settings),
-        folder=str(settings.get("root") or settings.get("folder") or ""),
-        model=run.model,
-        state="damaged" if run.is_damaged else run.stop_reason or "open",
-        steps=run.steps,
-        began=run.began,
-        updated=run.updated,
-    )
-
-
 def _expand(folder: str) -> Path:
     try:
         return Path(folder).expanduser()
@@ -285,32 +283,8 @@ def _expand(folder: str) -> Path:
         return Path(folder)
 
 
-def _chat_id(request: Request) -> str:
-    chat_id: str = request.path_params["chat_id"]
-    return chat_id
-
-
-def _answer(model: BaseModel) -> Response:
-    return Response(model.model_dump_json(), media_type="application/json")
-
-
 def _done(status: int = 200) -> Response:
     return JSONResponse({"status": "ok"}, status_code=status)
-
-
-def _on_chat(name: str, summary: str, *, path: str = "", body: type[BaseModel] | None = None, **more: Any) -> Operation:
-    """Return an operation on one chat: a change with a body or a path of its own, else a look."""
-    return Operation(
-        method=more.pop("method", "POST"),
-        path=f"/api/chats/{{chat_id}}{path}",
-        name=name,
-        summary=summary,
-        scope="page",
-        body=body,
-        answer=more.pop("answer", Health),
-        problems=(404, 409, *((415,) if body is not None else ())),
-        **more,
-    )
 
 
 PAGE_OPERATIONS: Final = (
@@ -324,16 +298,6 @@ PAGE_OPERATIONS: Final = (
         answer=Health,
         problems=(401, 403, 415),
     ),
-    Operation(method="GET", path="/api/home", name="show_home", summary="What waits", scope="page", answer=HomeModel),
-    Operation(
-        method="GET",
-        path="/api/runs",
-        name="list_runs",
-        summary="List runs, the newest first",
-        scope="page",
-        answer=RunPage,
-        query={"find": {"type": "string", "maxLength": 200}},
-    ),
     Operation(
         method="POST",
         path="/api/chats",
@@ -345,15 +309,37 @@ PAGE_OPERATIONS: Final = (
         answer=ChatStarted,
         problems=(404, 415),
     ),
-    _on_chat("show_chat", "Show a run", method="GET", answer=ChatModel),
-    _on_chat("send_message", "Send the next message", path="/messages", body=MessageRequest, status=202),
-    _on_chat("continue_chat", "Continue a run that was stopped", path="/continue", status=202),
-    _on_chat("stop_chat", "Stop what a chat is doing", path="/stop"),
-    _on_chat("set_model", "Use another model", path="/model", body=ModelRequest),
-    _on_chat("answer_chat", "Answer what a chat asks", path="/answers", body=Answers, status=202),
-    _on_chat("preview_edit", "Preview an edited text", path="/preview", body=EditRequest, answer=DiffModel),
-    _on_chat("list_changes", "List the changes of a run", path="/changes", method="GET", answer=ChangeList),
-    _on_chat("undo_change", "Undo or redo a change", path="/undo", body=UndoRequest, answer=UndoAnswer),
+    chat_operation(
+        "show_chat",
+        "Show a run",
+        method="GET",
+        answer=ChatModel,
+        query={"after": {"type": "integer", "minimum": 0, "maximum": 999_999_999}},
+    ),
+    chat_operation(
+        "show_call",
+        "Show all of a call",
+        path="/call",
+        method="GET",
+        answer=Item,
+        query={"call": {"type": "string", "maxLength": 200}},
+    ),
+    chat_operation("send_message", "Send the next message", path="/messages", body=MessageRequest, status=202),
+    chat_operation("continue_chat", "Continue a run that was stopped", path="/continue", status=202),
+    chat_operation("stop_chat", "Stop what a chat is doing", path="/stop"),
+    chat_operation("set_model", "Use another model", path="/model", body=ModelRequest),
+    chat_operation("answer_chat", "Answer what a chat asks", path="/answers", body=Answers, status=202),
+    chat_operation("preview_edit", "Preview an edited text", path="/preview", body=EditRequest, answer=DiffModel),
+    chat_operation("list_changes", "List the changes of a run", path="/changes", method="GET", answer=ChangeList),
+    chat_operation(
+        "show_change",
+        "Show what a change did",
+        path="/change",
+        method="GET",
+        answer=ChangeDiff,
+        query={"change": {"type": "string", "maxLength": 64}},
+    ),
+    chat_operation("undo_change", "Undo or redo a change", path="/undo", body=UndoRequest, answer=UndoAnswer),
     Operation(
         method="GET",
         path="/api/news",

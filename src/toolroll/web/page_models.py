@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MAX_MESSAGE_CHARACTERS: Final = 200_000
 MAX_EDITED_CHARACTERS: Final = 800_000
+MAX_FILES: Final = 8
+MAX_FILE_CHARACTERS: Final = 1_000_000
 
 CallState: TypeAlias = Literal["running", "waiting", "done", "failed", "rejected"]
 ChatState: TypeAlias = Literal["running", "elsewhere", "waiting", "idle", "stopped"]
@@ -22,6 +24,14 @@ class LaunchToken(_Body):
     token: str = Field(min_length=1, max_length=200)
 
 
+class FileModel(_Body):
+    """A file that comes with a message: an image, a PDF or a text, in base64."""
+
+    name: str = Field(min_length=1, max_length=200)
+    media_type: str = Field(pattern=r"^[a-z]+/[a-z0-9.+-]{1,80}$")
+    data: str = Field(max_length=MAX_FILE_CHARACTERS)
+
+
 class ChatRequest(_Body):
     """The first message of a chat with the coding agent."""
 
@@ -29,6 +39,7 @@ class ChatRequest(_Body):
     folder: str | None = Field(default=None, min_length=1, max_length=4_096)
     model: str | None = Field(default=None, min_length=1, max_length=200)
     read_only: bool = False
+    files: tuple[FileModel, ...] = Field(default=(), max_length=MAX_FILES)
 
 
 class ChatStarted(_Body):
@@ -41,6 +52,7 @@ class MessageRequest(_Body):
     """The next message of a chat."""
 
     text: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARACTERS, pattern=r"\S")
+    files: tuple[FileModel, ...] = Field(default=(), max_length=MAX_FILES)
 
 
 class ModelRequest(_Body):
@@ -128,6 +140,8 @@ class Question(_Body):
     files: tuple[FileDiff, ...] | None
     """The preview as a diff; None if it is text."""
     editable: str | None
+    original: str | None
+    """The text that `editable` would replace; None where it is not one file."""
     can_choose: bool
     notes: tuple[str, ...]
     always: str | None
@@ -147,9 +161,13 @@ class Item(_Body):
     state: CallState | None = None
     reason: str = ""
     duration_ms: float | None = None
+    is_cut: bool = False
+    """Whether there is more of a call than is here."""
     tokens: int = 0
+    """Of a text, what its step used; of a call, what its result weighs, about."""
     cost: float | None = None
-    at: float | None = None
+    files: tuple[str, ...] = ()
+    """What came with a message: the names of files, or their kinds."""
 
 
 class ChatModel(_Body):
@@ -165,6 +183,9 @@ class ChatModel(_Body):
     input_tokens: int
     output_tokens: int
     cost: float | None
+    context_tokens: int
+    """How much the model was sent and wrote at its last turn, of `window_tokens` that it can read."""
+    window_tokens: int
     items: tuple[Item, ...]
     questions: tuple[Question, ...]
     writing: str
@@ -172,37 +193,6 @@ class ChatModel(_Body):
     notes: tuple[str, ...]
     todos: tuple[dict[str, str], ...]
     can_continue: bool
-
-
-class RunLine(_Body):
-    """A run in a list."""
-
-    id: str
-    title: str
-    app: str
-    folder: str
-    model: str
-    state: str
-    steps: int
-    began: float
-    updated: float
-
-
-class HomeModel(_Body):
-    """What the first screen shows."""
-
-    folder: str
-    model: str | None
-    version: str
-    waiting: tuple[RunLine, ...]
-    runs: tuple[RunLine, ...]
-
-
-class RunPage(_Body):
-    """Runs, the newest first."""
-
-    runs: tuple[RunLine, ...]
-    total: int
 
 
 class ChangeModel(_Body):

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from toolroll.errors import ToolrollError
 from toolroll.home.tokens import Token, TokenBook
-from toolroll.web.models import Access, Operation
+from toolroll.web.models import Access, Health, Operation
 from toolroll.web.problems import Problem, problem_of, problem_response
 from toolroll.web.sessions import Sessions
 
@@ -77,3 +77,31 @@ async def read_body(request: Request, model: type[Model]) -> Model:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise Problem(400, "invalid_body", f"{f'{where}: ' if where else ''}{first['msg']}.") from None
+
+
+def answer_with(model: BaseModel) -> Response:
+    """Return a response with this body."""
+    return Response(model.model_dump_json(), media_type="application/json")
+
+
+def chat_path_id(request: Request) -> str:
+    """Return the id of the chat that the path names."""
+    chat_id: str = request.path_params["chat_id"]
+    return chat_id
+
+
+def chat_operation(
+    name: str, summary: str, *, path: str = "", body: type[BaseModel] | None = None, **more: Any
+) -> Operation:
+    """Return an operation on one chat that only the page may use; a change if nothing else is said."""
+    return Operation(
+        method=more.pop("method", "POST"),
+        path=f"/api/chats/{{chat_id}}{path}",
+        name=name,
+        summary=summary,
+        scope="page",
+        body=body,
+        answer=more.pop("answer", Health),
+        problems=(404, 409, *((415,) if body is not None else ())),
+        **more,
+    )

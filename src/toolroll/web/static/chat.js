@@ -1,39 +1,93 @@
 // One conversation: what was said and done, what waits for an answer, and the next message.
-import { html, useEffect, useRef, useState } from "./vendor/ui.js";
+import { html, useEffect, useMemo, useRef, useState } from "./vendor/ui.js";
 import { get, post } from "./api.js";
 import { Approval } from "./approval.js";
-import { callTitle, endOf, folderName, money, pretty, stateOf, took, tokens } from "./format.js";
+import { colour } from "./code.js";
+import { Composer, Usage } from "./composer.js";
+import { Diff } from "./diff.js";
+import { FileChips } from "./files.js";
+import { callIcon, callTitle, endOf, folderName, pretty, stateOf, took, tokens } from "./format.js";
 import { Icon } from "./icons.js";
-import { GrowingMarkdown, Markdown } from "./markdown.js";
+import { Markdown } from "./markdown.js";
 import { listen, watch } from "./news.js";
 import { Timeline } from "./timeline.js";
 
-const draftKey = (id) => `draft:${id}`;
+const PART = 60; // entries that are drawn at once, the newest first
 
-function Call({ item }) {
+function CallBody({ item, chatId }) {
+  const [whole, setWhole] = useState(null);
+  const shown = whole || item;
+  const more = () => get(`/api/chats/${chatId}/call?call=${encodeURIComponent(item.call_id)}`).then(setWhole, () => {});
+  return html`<div class="inside">
+    <div><p class="cap"><span>Arguments</span><span>Step ${item.step}</span></p>
+      <pre class="box" tabindex="0" aria-label="Arguments">${colour(pretty(shown.arguments), "json")}</pre></div>
+    ${item.reason && html`<p class="small">Your reason: ${item.reason}</p>`}
+    ${item.text && html`<div><p class="cap"><span>Result</span><span>${took(item.duration_ms)}, about ${tokens(item.tokens)} tokens</span></p>
+      <pre class="box" tabindex="0" aria-label="Result">${shown.text}</pre></div>`}
+    ${item.is_cut && !whole && html`<div><button class="btn small" onClick=${more}>Show all of it</button></div>`}
+  </div>`;
+}
+
+function Call({ item, chatId }) {
+  const [isOpen, setOpen] = useState(false);
   const [verb, object] = callTitle(item.name, item.arguments);
   const words = { running: "at work", waiting: "waits for you", failed: "failed", rejected: "rejected" };
-  return html`<details class="call">
-    <summary><span class=${`dot ${item.state}`}></span>
+  return html`<details class=${`call ${item.state}`} onToggle=${(event) => setOpen(event.target.open)}>
+    <summary>${item.state === "running" ? html`<span class="dot running"></span>` : html`<${Icon} name=${item.state === "failed" ? "alert" : callIcon(item.name)} />`}
       <span class="what"><b>${verb}</b> ${object && html`<code>${object}</code>`}</span>
       <span class="took">${words[item.state] ? `${words[item.state]} ` : ""}${took(item.duration_ms)}</span></summary>
-    <div class="inside">
-      <pre class="box" tabindex="0" aria-label="Arguments">${pretty(item.arguments)}</pre>
-      ${item.reason && html`<p class="small">Your reason: ${item.reason}</p>`}
-      ${item.text && html`<pre class="box" tabindex="0" aria-label="Result">${item.text}</pre>`}
-    </div>
+    ${isOpen && html`<${CallBody} item=${item} chatId=${chatId} />`}
   </details>`;
 }
 
-function Entry({ item }) {
-  if (item.kind === "user") return html`<li class="said"><div class="bubble"><span class="sr">You: </span>${item.text}</div></li>`;
-  if (item.kind === "text") return html`<li><${Markdown} text=${item.text} /></li>`;
-  if (item.kind === "call") return html`<li class="calls"><${Call} item=${item} /></li>`;
-  return html`<li><p class="notice">${endOf(item.reason, item.text)}</p></li>`;
+function Said({ item, onResend }) {
+  const [text, setText] = useState(null);
+  if (text !== null) {
+    return html`<li class="said edit"><label><span class="sr">Your message, edited</span>
+        <textarea rows="4" value=${text} onInput=${(event) => setText(event.target.value)} ref=${(one) => one && !one.dataset.seen && ((one.dataset.seen = "1"), one.focus())}></textarea></label>
+      <div class="row"><button class="btn primary small" disabled=${!text.trim()} onClick=${() => onResend(item.step, text)}>Send in a new chat</button>
+        <button class="btn small" onClick=${() => setText(null)}>Back</button>
+        <span class="small">This chat stays as it is.</span></div></li>`;
+  }
+  return html`<li class="said"><div class="bubble"><span class="sr">You: </span>${item.text}</div><${FileChips} names=${item.files} />
+    ${onResend && html`<button class="btn plain small" onClick=${() => setText(item.text)}><${Icon} name="edit" />Edit and resend</button>`}</li>`;
 }
 
-// An end that was followed by something is over: only the last one says where things stand.
-const shownItems = (items) => items.filter((item, place) => item.kind !== "end" || place === items.length - 1);
+function Entry({ entry, chatId, onResend }) {
+  const { kind } = entry;
+  const key = kind === "calls" ? entry.items.map((item) => `${item.state}${item.duration_ms}`).join() : entry.item.text;
+  return useMemo(() => {
+    if (kind === "calls") return html`<li class="calls">${entry.items.map((item) => html`<${Call} key=${item.call_id} item=${item} chatId=${chatId} />`)}</li>`;
+    if (kind === "user") return html`<${Said} item=${entry.item} onResend=${onResend} />`;
+    if (kind === "text") return html`<li><${Markdown} text=${entry.item.text} /></li>`;
+    return html`<li><p class="notice">${endOf(entry.item.reason, entry.item.text)}</p></li>`;
+  }, [key, Boolean(onResend)]);
+}
+
+// Calls that follow each other stand together. An end that was followed by something is over: only the last one counts.
+function entriesOf(items) {
+  const found = [];
+  items.forEach((item, place) => {
+    const last = found[found.length - 1];
+    if (item.kind === "end" && place < items.length - 1) return;
+    if (item.kind !== "call") found.push({ kind: item.kind, key: `${item.index}${item.kind}`, item });
+    else if (last && last.kind === "calls" && last.items.length < 20) last.items.push(item);
+    else found.push({ kind: "calls", key: `${item.index}${item.call_id}`, items: [item] });
+  });
+  return found;
+}
+
+// The newest entries at once, and older ones a part a frame: a long run must not keep the page waiting.
+function Entries({ items, chatId, onResend }) {
+  const all = useMemo(() => entriesOf(items), [items]);
+  const [count, setCount] = useState(PART);
+  useEffect(() => {
+    if (count >= all.length) return undefined;
+    const timer = setTimeout(() => setCount(count + PART), 0);
+    return () => clearTimeout(timer);
+  }, [count, all.length]);
+  return all.slice(-count).map((entry) => html`<${Entry} key=${entry.key} entry=${entry} chatId=${chatId} onResend=${onResend} />`);
+}
 
 function Busy({ since }) {
   const [now, setNow] = useState(Date.now());
@@ -41,7 +95,26 @@ function Busy({ since }) {
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
-  return html`<li class="busy" role="status"><span class="dot running"></span>At work, ${Math.max(0, Math.floor((now - since) / 1000))} s</li>`;
+  return html`<li class="busy"><span class="dot running"></span><span role="status">At work</span>, ${Math.max(0, Math.floor((now - since) / 1000))} s</li>`;
+}
+
+function Change({ chatId, change, onDone, onError }) {
+  const [files, setFiles] = useState(null);
+  const act = async () => {
+    try {
+      await post(`/api/chats/${chatId}/undo`, { change: change.id, redo: change.state === "undone" });
+    } catch (problem) {
+      onError(problem);
+    }
+    onDone();
+  };
+  const show = () => (files ? setFiles(null) : get(`/api/chats/${chatId}/change?change=${change.id}`).then((found) => setFiles(found.files), onError));
+  return html`<div class="stack">
+    <div class="row"><span class="grow small"><code>${change.files.join(", ")}</code> ${change.state === "undone" && html`<span class="tag">undone</span>`}</span>
+      <button class="btn small" aria-expanded=${Boolean(files)} onClick=${show}><${Icon} name="eye" />Diff</button>
+      <button class="btn small" onClick=${act}><${Icon} name="undo" />${change.state === "undone" ? "Redo" : "Undo"}</button></div>
+    ${files && (files.length ? html`<${Diff} files=${files} isSplit=${false} />` : html`<p class="small">Its text is no longer kept.</p>`)}
+  </div>`;
 }
 
 function Changes({ chatId, version, onError }) {
@@ -50,55 +123,36 @@ function Changes({ chatId, version, onError }) {
   useEffect(() => {
     load();
   }, [chatId, version]);
-  const act = (change) => async () => {
-    try {
-      await post(`/api/chats/${chatId}/undo`, { change: change.id, redo: change.state === "undone" });
-    } catch (problem) {
-      onError(problem);
-    }
-    load();
-  };
   const shown = changes.filter((one) => one.state === "applied" || one.state === "undone");
   if (!shown.length) return null;
   return html`<li class="card"><div class="pad stack"><h3>Changed files</h3>
-    ${shown.map((one) => html`<div class="row" key=${one.id}>
-      <span class="grow small"><code>${one.files.join(", ")}</code> ${one.state === "undone" && html`<span class="tag">undone</span>`}</span>
-      <button class="btn small" onClick=${act(one)}><${Icon} name="undo" />${one.state === "undone" ? "Redo" : "Undo"}</button>
-    </div>`)}</div></li>`;
+    ${shown.map((one) => html`<${Change} key=${one.id} chatId=${chatId} change=${one} onDone=${load} onError=${onError} />`)}</div></li>`;
 }
 
-function Composer({ chat, isBusy, onSend, onStop }) {
-  const [text, setText] = useState(() => localStorage.getItem(draftKey(chat.id)) || "");
-  const change = (value) => {
-    setText(value);
-    if (value) localStorage.setItem(draftKey(chat.id), value);
-    else localStorage.removeItem(draftKey(chat.id));
-  };
-  const send = async (event) => {
-    event.preventDefault();
-    if (text.trim() && !isBusy && (await onSend(text))) change("");
-  };
-  return html`<div class="composer"><form onSubmit=${send}>
-      <label class="grow"><span class="sr">Your message</span>
-        <textarea rows="2" value=${text} placeholder="Say what to do next. Enter sends, Shift+Enter begins a new line."
-          onInput=${(event) => change(event.target.value)}
-          onKeyDown=${(event) => event.key === "Enter" && !event.shiftKey && !event.isComposing && send(event)}></textarea></label>
-      ${isBusy
-        ? html`<button type="button" class="btn" onClick=${onStop}><${Icon} name="stop" />Stop</button>`
-        : html`<button class="btn primary" disabled=${!text.trim()}><${Icon} name="send" />Send</button>`}
-    </form>
-    <div class="meta"><span title=${chat.model}>${chat.model.split("/").pop()}</span><span title=${chat.folder}>${folderName(chat.folder)}</span>
-      <span>${chat.steps} ${chat.steps === 1 ? "step" : "steps"}</span>
-      <span>${tokens(chat.input_tokens)} in, ${tokens(chat.output_tokens)} out</span>
-      ${chat.cost !== null && html`<span>${money(chat.cost)}</span>`}</div>
-  </div>`;
+const TODO_ICONS = { completed: "check", in_progress: "half", pending: "circle" };
+const Todos = ({ todos }) => html`<ul class="todos">${todos.map((one) => html`<li class=${one.status}><${Icon} name=${TODO_ICONS[one.status] || "circle"} />
+  <span><span class="sr">${one.status.replace("_", " ")}: </span>${one.content || one.text}</span></li>`)}</ul>`;
+
+function Panel({ chat }) {
+  return html`<aside class="panel" aria-label="About this chat">
+    ${chat.todos.length > 0 && html`<section aria-label="Plan"><h2>Plan</h2><${Todos} todos=${chat.todos} /></section>`}
+    <${Usage} chat=${chat} />
+    <section aria-label="Where"><h2>Where</h2><dl class="facts"><dt>Folder</dt><dd title=${chat.folder}>${folderName(chat.folder) || "none"}</dd>
+      <dt>Model</dt><dd title=${chat.model}>${chat.model.split(/[/:]/).pop()}</dd></dl></section>
+  </aside>`;
 }
+
+// What the items were, with those that have come since: what is settled is not sent again.
+const settled = (items) => {
+  const open = items.find((item) => item.state === "running" || item.state === "waiting");
+  return open ? open.index - 1 : items.length ? items[items.length - 1].index - 1 : 0;
+};
 
 function useChat(id) {
   const [chat, setChat] = useState(null);
   const [problem, setProblem] = useState(null);
   const [writing, setWriting] = useState("");
-  const current = useRef({ writing: "", isLoading: false, isStale: false });
+  const current = useRef({ writing: "", items: [], isLoading: false, isStale: false });
   const load = async () => {
     const state = current.current;
     if (state.isLoading) {
@@ -109,9 +163,11 @@ function useChat(id) {
     try {
       do {
         state.isStale = false;
-        const found = await get(`/api/chats/${id}`);
+        const after = settled(state.items);
+        const found = await get(`/api/chats/${id}?after=${after}`);
+        state.items = [...state.items.filter((item) => item.index <= after), ...found.items];
         state.writing = found.writing;
-        setChat(found);
+        setChat({ ...found, items: state.items });
         setWriting(found.writing);
         setProblem(null);
       } while (state.isStale);
@@ -122,31 +178,43 @@ function useChat(id) {
     }
   };
   useEffect(() => {
-    setChat(null);
     load();
     watch(id);
     return listen((news) => {
       if (news.kind === "reopened" || (news.kind === "changed" && news.chat === id)) load();
       if (news.kind === "text" && news.chat === id) {
         const state = current.current;
-        if (news.at > state.writing.length) return load(); // a piece is missing
-        state.writing = state.writing.slice(0, news.at) + news.text;
-        setWriting(state.writing);
+        if (state.isLoading) state.isStale = true; // what is on its way may be older than this piece
+        else if (news.at > state.writing.length) load(); // a piece is missing
+        else {
+          state.writing = state.writing.slice(0, news.at) + news.text;
+          setWriting(state.writing);
+        }
       }
-      return undefined;
     });
   }, [id]);
   return { chat, writing, problem, load };
 }
 
-export function Chat({ id }) {
+function Menu({ id, onFork, canFork }) {
+  const [isOpen, setOpen] = useState(false);
+  return html`<div class="menu" onKeyDown=${(event) => event.key === "Escape" && setOpen(false)}>
+    <button class="btn small" aria-expanded=${isOpen} aria-label="More" onClick=${() => setOpen(!isOpen)}><${Icon} name="more" /></button>
+    ${isOpen && html`<div class="float">
+      ${canFork && html`<button class="btn plain small" onClick=${onFork}><${Icon} name="fork" />Fork at the last step</button>`}
+      <a class="btn plain small" href=${`/api/chats/${id}/export?form=html`} download><${Icon} name="download" />Export as a page</a>
+      <a class="btn plain small" href=${`/api/chats/${id}/export?form=jsonl`} download><${Icon} name="download" />Export as JSON lines</a></div>`}
+  </div>`;
+}
+
+export function Chat({ id, home }) {
   const { chat, writing, problem, load } = useChat(id);
   const [error, setError] = useState(null);
   const [view, setView] = useState("talk");
   const [since, setSince] = useState(Date.now());
   const log = useRef(null);
   const follows = useRef(true);
-  const isBusy = chat !== null && chat.state === "running";
+  const isBusy = chat !== null && (chat.state === "running" || chat.state === "elsewhere");
   useEffect(() => setSince(Date.now()), [isBusy, chat && chat.items.length]);
   useEffect(() => {
     if (log.current && follows.current) log.current.scrollTop = log.current.scrollHeight;
@@ -165,35 +233,42 @@ export function Chat({ id }) {
       load();
     }
   };
-  const send = (text) => act(() => post(`/api/chats/${id}/messages`, { text }))();
+  const send = (text, files) => act(() => post(`/api/chats/${id}/messages`, { text, files }))();
+  const fork = (step, text = null) => act(async () => {
+    location.hash = `#/chat/${(await post(`/api/chats/${id}/fork`, { at_step: step, text })).id}`;
+  })();
   const [words, look] = stateOf(chat.state);
   const canTalk = chat.app === "code" || chat.app === "run";
+  const canFork = canTalk && !isBusy;
   return html`<div class="chat">
     <header><h1 class="grow" title=${chat.title}>${chat.title || "Run"}</h1>
       <span class=${`tag ${look}`}>${words}</span>
-      <div class="row" role="group" aria-label="View">
-        <button class="btn small" aria-pressed=${view === "talk"} onClick=${() => setView(view === "talk" ? "time" : "talk")}>
-          <${Icon} name=${view === "talk" ? "chart" : "chat"} />${view === "talk" ? "Timeline" : "Conversation"}</button></div>
+      <div class="tabs" role="group" aria-label="View">
+        <button aria-pressed=${view === "talk"} onClick=${() => setView("talk")}><${Icon} name="chat" /><span class="word">Conversation</span></button>
+        <button aria-pressed=${view === "time"} onClick=${() => setView("time")} aria-label="Timeline"><${Icon} name="chart" /><span class="word">Timeline</span></button></div>
+      <${Menu} id=${id} canFork=${canFork} onFork=${() => fork(chat.steps)} />
     </header>
+    <div class=${`body2${view === "talk" ? " with-panel" : ""}`}>
     ${view === "time"
-      ? html`<div class="log" tabindex="0" aria-label="Timeline"><${Timeline} chat=${chat} /></div>`
-      : html`<div class="log" ref=${log} tabindex="0" aria-label="Conversation"
+      ? html`<div class="log" tabindex="0" aria-label="Timeline" role="region"><${Timeline} chat=${chat} onFork=${canFork ? fork : null} onError=${setError} /></div>`
+      : html`<div class="log" ref=${log} tabindex="0" aria-label="Conversation" role="region"
           onScroll=${(event) => { const one = event.target; follows.current = one.scrollHeight - one.scrollTop - one.clientHeight < 80; }}>
-        <ol aria-live="polite">
+        <ol aria-live="polite" class=${chat.questions.length ? "has-ask" : ""}>
           ${chat.notes.map((note) => html`<li><p class="small">${note}</p></li>`)}
-          ${shownItems(chat.items).map((item) => html`<${Entry} key=${`${item.index}${item.call_id}`} item=${item} />`)}
-          ${writing && html`<li><${GrowingMarkdown} text=${writing} /></li>`}
+          <${Entries} items=${chat.items} chatId=${id} onResend=${canFork ? fork : null} />
+          ${writing && html`<li><${Markdown} text=${writing} /></li>`}
           ${isBusy && !writing && html`<${Busy} since=${since} />`}
           ${chat.questions.map((question, place) => html`<li key=${question.digest}><${Approval} chatId=${id} question=${question}
             isFirst=${place === 0} onAnswered=${load} onError=${setError} /></li>`)}
           <${Changes} chatId=${id} version=${chat.items.length + (isBusy ? 0 : 0.5)} onError=${setError} />
           ${chat.error && html`<li><p class="notice bad" role="alert">${chat.error}</p></li>`}
           ${error && html`<li><p class="notice bad" role="alert">${error.message}</p></li>`}
-          ${chat.can_continue && canTalk && html`<li><button class="btn" onClick=${act(() => post(`/api/chats/${id}/continue`))}>Continue</button></li>`}
+          ${chat.can_continue && canTalk && html`<li><button class="btn" onClick=${act(() => post(`/api/chats/${id}/continue`))}><${Icon} name="play" />Continue</button></li>`}
         </ol>
       </div>`}
-    ${canTalk
-      ? html`<${Composer} key=${id} chat=${chat} isBusy=${isBusy} onSend=${send} onStop=${act(() => post(`/api/chats/${id}/stop`))} />`
-      : html`<div class="composer"><p class="small">This run can be read here; it goes on where it was started.</p></div>`}
+    ${view === "talk" && html`<${Panel} chat=${chat} />`}</div>
+    ${view === "talk" && (canTalk
+      ? html`<${Composer} key=${id} chat=${chat} models=${home.models} isBusy=${isBusy} onSend=${send} onStop=${chat.state === "running" ? act(() => post(`/api/chats/${id}/stop`)) : null} onError=${setError} onChanged=${load} />`
+      : html`<div class="composer"><p class="small">This run can be read here; it goes on where it was started.</p></div>`)}
   </div>`;
 }

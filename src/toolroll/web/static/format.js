@@ -82,6 +82,13 @@ const VERBS = {
   write_todos: () => ["Plan", ""],
 };
 
+const ICONS = {
+  read_file: "file", list_files: "folder", search_files: "search", find_files: "search", find_definition: "search", find_references: "search",
+  find_importers: "fork", outline: "runs", repo_map: "runs", edit: "edit", edit_file: "edit", create_file: "plus", apply_changes: "edit",
+  run_check: "terminal", write_todos: "plan", read_todos: "plan",
+};
+export const callIcon = (name) => ICONS[name] || "tool";
+
 // What a call does, as a verb and its object.
 export function callTitle(name, args) {
   const values = parse(args);

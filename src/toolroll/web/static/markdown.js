@@ -1,9 +1,11 @@
 // Markdown as nodes. The lexer only reads; nothing here makes HTML of text, so that text stays text (XW4).
-import { html, useMemo } from "./vendor/ui.js";
+import { html, useEffect, useMemo, useState } from "./vendor/ui.js";
 import { lexer } from "./vendor/marked.js";
+import { colour } from "./code.js";
 
 const SAFE = /^(https?:|mailto:)/i;
 const MAX_DEPTH = 24;
+const PIECE = 3000; // characters that are read and shown at once: a long answer must not keep the page waiting
 
 function link(token, depth) {
   const shown = inline(token.tokens, depth);
@@ -40,7 +42,7 @@ function block(token, depth) {
     case "heading": return html`<${`h${Math.min(token.depth + 1, 6)}`}>${inline(token.tokens, depth + 1)}<//>`;
     case "paragraph": return html`<p>${inline(token.tokens, depth + 1)}</p>`;
     case "text": return token.tokens ? html`<span>${inline(token.tokens, depth + 1)}</span>` : unescape(token.text);
-    case "code": return html`<pre tabindex="0"><code>${token.text}</code></pre>`;
+    case "code": return html`<pre tabindex="0"><code>${colour(token.text, (token.lang || "").split(/[\s{]/)[0])}</code></pre>`;
     case "blockquote": return html`<blockquote>${blocks(token.tokens, depth + 1)}</blockquote>`;
     case "hr": return html`<hr />`;
     case "list": {
@@ -68,29 +70,37 @@ function render(text) {
   }
 }
 
-export function Markdown({ text }) {
-  const nodes = useMemo(() => render(text), [text]);
-  return html`<div class="md">${nodes}</div>`;
-}
-
-// Where complete blocks end: at the last empty line that is in no fence. Only what follows is read again and again.
-export function completeLength(text) {
-  let fence = "", end = 0, at = 0;
+// Pieces of a text, each of whole blocks: cut at empty lines that are in no fence, and before no list or indented line.
+export function pieces(text) {
+  const found = [];
+  let fence = "", begun = 0, at = 0, wasEmpty = false;
   for (const line of text.split("\n")) {
-    const found = /^ {0,3}(`{3,}|~{3,})/.exec(line);
-    if (found && !fence) fence = found[1][0];
-    else if (found && found[1][0] === fence) fence = "";
+    if (wasEmpty && !fence && at - begun >= PIECE && /^[^\s>*+\-\d]/.test(line)) {
+      found.push(text.slice(begun, at));
+      begun = at;
+    }
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line);
+    if (mark && !fence) fence = mark[1][0];
+    else if (mark && mark[1][0] === fence) fence = "";
+    wasEmpty = line.trim() === "";
     at += line.length + 1;
-    if (!fence && line.trim() === "") end = at;
   }
-  return Math.min(end, text.length);
+  found.push(text.slice(begun));
+  return found;
 }
 
-// Text that grows: its complete part is rendered once for each block that is added.
-export function GrowingMarkdown({ text }) {
-  const end = completeLength(text);
-  return html`<div>
-    <${Markdown} text=${text.slice(0, end)} />
-    <${Markdown} text=${text.slice(end)} />
-  </div>`;
+function Piece({ text }) {
+  return useMemo(() => html`<div class="md">${render(text)}</div>`, [text]);
+}
+
+// A text, also one that grows: pieces that are complete are read once, and a long text comes a piece a frame.
+export function Markdown({ text }) {
+  const all = useMemo(() => pieces(text), [text]);
+  const [shown, setShown] = useState(1);
+  useEffect(() => {
+    if (shown >= all.length) return undefined;
+    const timer = setTimeout(() => setShown(shown + 1), 0);
+    return () => clearTimeout(timer);
+  }, [shown, all.length]);
+  return html`<div>${all.slice(0, shown).map((one, place) => html`<${Piece} key=${place} text=${one} />`)}</div>`;
 }

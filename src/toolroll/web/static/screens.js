@@ -3,7 +3,9 @@
 // One with a label stands in the navigation, in this order.
 export const SCREENS = [
   { name: "", label: "Home", icon: "home", load: () => import("./home.js").then((one) => one.Home) },
-  { name: "runs", label: "Runs", icon: "runs", load: () => import("./home.js").then((one) => one.Runs) },
+  { name: "waiting", label: "Waiting", icon: "inbox", load: () => import("./waiting.js").then((one) => one.Waiting) },
+  { name: "runs", label: "Runs", icon: "runs", load: () => import("./runs.js").then((one) => one.Runs) },
+  { name: "figures", load: () => import("./figures.js").then((one) => one.Figures) },
   { name: "ideas", label: "Ideas", icon: "idea", load: () => import("./ideas.js").then((one) => one.Ideas) },
   { name: "idea", load: () => import("./ideas.js").then((one) => one.Idea) },
   { name: "chat", load: () => import("./chat.js").then((one) => one.Chat) },
