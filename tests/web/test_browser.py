@@ -133,15 +133,84 @@ def test_S23_a_change_is_approved_in_part_by_keyboard_and_undone(page: Page, sit
     assert content(site) == BEFORE
     page.get_by_role("button", name="Timeline").click()
     expect(page.get_by_role("heading", name="Calls by tool")).to_be_visible()
+    page.get_by_role("button", name="Play it again").click()
+    expect(page.get_by_text("Everything came out the same.")).to_be_visible()
     check_accessibility(page)
     picture(page, "timeline")
 
 
+def test_S23_a_message_is_edited_and_sent_again_in_a_fork(page: Page, site: Site) -> None:
+    begin(page, site, "First answer.", "Second answer.", text="First question?")
+    expect(page.get_by_text("First answer.")).to_be_visible()
+    first = page.url
+    page.get_by_role("button", name="Edit and resend").click()
+    page.get_by_label("Your message, edited").fill("Another question?")
+    page.get_by_role("button", name="Send in a new chat").click()
+    expect(page).not_to_have_url(first)
+    expect(page.get_by_role("heading", name="Another question?")).to_be_visible()
+    expect(page.get_by_text("First answer.")).to_be_visible()
+    page.goto(first)
+    expect(page.get_by_role("heading", name="First question?")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("link", name="Export as a page").click()
+    assert "First question?" in download.value.path().read_text()
+
+
+def test_S22_what_is_said_while_it_works_is_sent_afterwards(page: Page, site: Site) -> None:
+    begin(page, site, READ, REWRITE, "I leave it.", "You are welcome.")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    chat_id = page.url.rpartition("/")[2]
+    # As if it had been written while the chat was at work: it is sent by whichever tab sees the end, and once.
+    page.evaluate("([id, text]) => localStorage.setItem(`queue:${id}`, text)", [chat_id, "Thanks."])
+    second = page.context.new_page()
+    second.goto(page.url)
+    expect(second.get_by_text("Sent when it has finished")).to_be_visible()
+    page.reload()
+    page.get_by_role("button", name="Reject").click()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You are welcome.")).to_be_visible()
+    expect(second.get_by_text("You are welcome.")).to_be_visible()
+    assert page.locator(".bubble", has_text="Thanks.").count() == 1
+    second.close()
+
+
+def test_S23_a_first_visit_needs_no_key(page: Page, site: Site) -> None:
+    # The demo is offered where no model is chosen, and is there in any case.
+    chat_id = page.evaluate("() => fetch('/api/demo', { method: 'POST' }).then((a) => a.json()).then((a) => a.id)")
+    page.goto(f"{site.url}/#/chat/{chat_id}")
+    expect(page.get_by_role("heading", name="Edit src/services/format.js?")).to_be_visible()
+    picture(page, "demo")
+    page.get_by_role("link", name="Waiting").click()
+    expect(page.get_by_role("heading", name="Edit src/services/format.js?")).to_be_visible()
+    check_accessibility(page)
+    picture(page, "waiting")
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    for name in ("runs", "figures", "ideas"):
+        page.goto(f"{site.url}/#/{name}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        check_accessibility(page)
+        picture(page, name)
+    page.goto(f"{site.url}/#/runs")
+    page.get_by_label("Kind").select_option("explore")
+    expect(page.get_by_text("Nothing fits this.")).to_be_visible()
+
+
 def test_S23_a_person_edits_the_text_and_sees_what_is_bound(page: Page, site: Site) -> None:
     begin(page, site, READ, REWRITE, "It is yours.")
-    page.get_by_role("button", name="Edit").click()
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    page.keyboard.press("e")
     mine = AFTER.replace("20", "21")
-    page.get_by_label("The text of").fill(mine)
+    editor = page.get_by_label("The text of a.py after the change")
+    editor.click()
+    check_accessibility(page)
+    picture(page, "edit")
+    page.keyboard.press("Control+End")  # keys in the editor are text: 'n' and 'y' answer nothing
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("End")
+    page.keyboard.press("Backspace")
+    page.keyboard.type("1")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("two = 21")).to_be_visible()
     page.get_by_role("button", name="Approve my text").click()
@@ -164,7 +233,7 @@ def test_S22_a_reload_and_a_second_tab_lose_nothing(page: Page, site: Site) -> N
     expect(second.get_by_text("I leave it.")).to_be_visible()
     second.close()
     page.bring_to_front()
-    expect(page.get_by_text("I leave it.")).to_be_visible()
+    expect(page.get_by_text("I leave it.")).to_be_visible()  # it may still be at work: then the message waits
     page.get_by_label("Your message").fill("Thanks.")
     page.keyboard.press("Enter")
     expect(page.get_by_text("You are welcome.")).to_be_visible()

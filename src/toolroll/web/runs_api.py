@@ -1,6 +1,7 @@
 """The part of the page's API that is about recorded runs: lists, figures, timelines, forks, replays, exports."""
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
@@ -46,7 +47,7 @@ DAYS: Final = 30
 MAX_DAYS: Final = 365
 MAX_NAMES: Final = 20
 _DAY_S: Final = 86_400
-_MAX_ARGUMENTS: Final = 400
+_MAX_ARGUMENTS: Final = 200
 _FORMS: Final = {"html": "text/html; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 _FILTERS: Final = ("app", "state", "folder")
 
@@ -177,12 +178,22 @@ def _spans(turn: TurnView, zero: float | None) -> Iterator[SpanModel]:
             step=turn.number,
             call_id=call.call_id,
             name=call.name,
-            arguments=call.arguments[:_MAX_ARGUMENTS],
+            arguments=_short_arguments(call.arguments),
             start_s=None if took_ms is None else _start(call.at, took_ms, zero),
             duration_ms=took_ms,
             is_error=ended is not None and ended.result.is_error,
             is_inherited=turn.is_inherited,
         )
+
+
+def _short_arguments(arguments: str) -> str:
+    """Return what names the object of a call: its short texts. What is no object is left out."""
+    try:
+        found = json.loads(arguments)
+    except ValueError:
+        return "{}"
+    values = found.items() if isinstance(found, dict) else ()
+    return json.dumps({key: one for key, one in values if isinstance(one, str) and len(one) <= _MAX_ARGUMENTS})
 
 
 def _start(at: float | None, took_ms: float, zero: float | None) -> float | None:

@@ -244,14 +244,14 @@ export function Chat({ id, home }) {
     <header><h1 class="grow" title=${chat.title}>${chat.title || "Run"}</h1>
       <span class=${`tag ${look}`}>${words}</span>
       <div class="tabs" role="group" aria-label="View">
-        <button aria-pressed=${view === "talk"} onClick=${() => setView("talk")}><${Icon} name="chat" /><span class="word">Conversation</span></button>
-        <button aria-pressed=${view === "time"} onClick=${() => setView("time")} aria-label="Timeline"><${Icon} name="chart" /><span class="word">Timeline</span></button></div>
+        <button aria-pressed=${view === "talk"} title="Conversation" onClick=${() => setView("talk")}><${Icon} name="chat" /><span class="word">Conversation</span></button>
+        <button aria-pressed=${view === "time"} onClick=${() => setView("time")} title="Timeline"><${Icon} name="chart" /><span class="word">Timeline</span></button></div>
       <${Menu} id=${id} canFork=${canFork} onFork=${() => fork(chat.steps)} />
     </header>
     <div class=${`body2${view === "talk" ? " with-panel" : ""}`}>
     ${view === "time"
       ? html`<div class="log" tabindex="0" aria-label="Timeline" role="region"><${Timeline} chat=${chat} onFork=${canFork ? fork : null} onError=${setError} /></div>`
-      : html`<div class="log" ref=${log} tabindex="0" aria-label="Conversation" role="region"
+      : html`<div class="talk"><div class="log" ref=${log} tabindex="0" aria-label="Conversation" role="region"
           onScroll=${(event) => { const one = event.target; follows.current = one.scrollHeight - one.scrollTop - one.clientHeight < 80; }}>
         <ol aria-live="polite" class=${chat.questions.length ? "has-ask" : ""}>
           ${chat.notes.map((note) => html`<li><p class="small">${note}</p></li>`)}
@@ -265,10 +265,10 @@ export function Chat({ id, home }) {
           ${error && html`<li><p class="notice bad" role="alert">${error.message}</p></li>`}
           ${chat.can_continue && canTalk && html`<li><button class="btn" onClick=${act(() => post(`/api/chats/${id}/continue`))}><${Icon} name="play" />Continue</button></li>`}
         </ol>
-      </div>`}
-    ${view === "talk" && html`<${Panel} chat=${chat} />`}</div>
-    ${view === "talk" && (canTalk
+      </div>
+      ${canTalk
       ? html`<${Composer} key=${id} chat=${chat} models=${home.models} isBusy=${isBusy} onSend=${send} onStop=${chat.state === "running" ? act(() => post(`/api/chats/${id}/stop`)) : null} onError=${setError} onChanged=${load} />`
-      : html`<div class="composer"><p class="small">This run can be read here; it goes on where it was started.</p></div>`)}
+      : html`<div class="composer"><p class="small">This run can be read here; it goes on where it was started.</p></div>`}</div>`}
+    ${view === "talk" && html`<${Panel} chat=${chat} />`}</div>
   </div>`;
 }

@@ -30,7 +30,7 @@ export function Figures() {
       <div class="card tile"><span class="small">Steps</span><b>${count(sum("steps"))}</b></div>
       <div class="card tile"><span class="small">Calls</span><b>${count(calls)}</b></div>
       <div class="card tile"><span class="small">Tokens</span><b>${tokens(sum("tokens"))}</b></div>
-      <div class="card tile"><span class="small">Cost</span><b>${money(sum("cost"))}</b></div>
+      <div class="card tile"><span class="small">Cost</span><b>${unpriced && !sum("cost") ? "–" : money(sum("cost"))}</b></div>
     </div>
     ${unpriced > 0 && html`<p class="small">The price of ${count(unpriced)} steps is not known: they are not in the cost.</p>`}
     <div class="columns">

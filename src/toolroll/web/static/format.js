@@ -17,8 +17,8 @@ export function took(milliseconds) {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-export const tokens = (count) => (count < 10000 ? count.toLocaleString("en") : `${Math.round(count / 1000)}k`);
-export const money = (cost) => (cost === null ? "" : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`);
+export const tokens = (count) => (count < 10000 ? count.toLocaleString("en") : count < 1000000 ? `${Math.round(count / 1000)}k` : `${(count / 1000000).toFixed(1)}M`);
+export const money = (cost) => (cost === null ? "" : cost === 0 ? "$0" : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`);
 export const folderName = (path) => path.split("/").filter(Boolean).pop() || path;
 
 const STATES = {

@@ -15,9 +15,8 @@ function Row({ span, whole, onFork }) {
   return html`<li class=${span.kind}>
     <span class="name" title=${`${verb} ${object} ${used}`}>${verb} ${object ? html`<code>${object}</code>` : html`<span class="small">${used}</span>`}</span>
     ${span.start_s === null ? html`<span></span>` : html`<${Span} start=${span.start_s} length=${(span.duration_ms || 0) / 1000} whole=${whole} look=${look} />`}
-    ${span.kind === "step" && onFork ? html`<button class="btn plain small" onClick=${() => onFork(span.step)} title=${`Begin a new chat after step ${span.step}`}
-        aria-label=${`Fork after step ${span.step}`}><${Icon} name="fork" /></button>`
-      : html`<span class="took">${took(span.duration_ms)}</span>`}</li>`;
+    <span class="took">${span.kind === "step" && onFork && html`<button class="btn plain small" onClick=${() => onFork(span.step)}
+      title=${`Begin a new chat after step ${span.step}`} aria-label=${`Fork after step ${span.step}`}><${Icon} name="fork" /></button>`}${took(span.duration_ms)}</span></li>`;
 }
 
 function Replay({ chatId, onError }) {
