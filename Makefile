@@ -60,6 +60,7 @@ bench: .venv/.dev ## Run the benchmarks
 
 pictures: .venv/.dev ## Make the pictures in docs/ anew: real commands at a terminal of their own
 	@$(PY) -m docs.pictures.make
+	@$(PY) -m docs.pictures.page
 
 reference: .venv/.dev ## Write docs/api.md anew from the code
 	@$(PY) -m docs.reference.make

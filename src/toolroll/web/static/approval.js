@@ -31,7 +31,8 @@ export function Approval({ chatId, question, isFirst, onAnswered, onError }) {
   const isStale = approved.has(question.call_id) && approved.get(question.call_id) !== question.digest;
 
   useEffect(() => {
-    if (isFirst && box.current && !isTyping(document.activeElement)) box.current.focus();
+    // Somebody who is writing is left alone; else the keys answer at once, as in a terminal.
+    if (isFirst && box.current && !(isTyping(document.activeElement) && document.activeElement.value)) box.current.focus();
   }, [question.digest]);
 
   const answer = async (more) => {
