@@ -248,6 +248,13 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "--port 9000", "usage"),
         End(1, "--from nowhere.py", "file_not_found"),
     ),
+    ("mcp", "install"): (
+        End(0, "claude-code --print"),
+        End(2, "nano", "usage"),
+        End(2, "cursor --pack nothing", "usage"),
+        End(3, "claude-code --name other", "needs_approval"),
+        End(1, "claude-code", "invalid_json", has="broken_client"),
+    ),
     ("mcp", "questions"): (
         End(0, has="client_question"),
         End(2, "more", "usage"),

@@ -178,6 +178,9 @@ class Scene:
             asyncio.run(put(journal))
         self.names["client_call"] = call_id
 
+    def _put_broken_client(self) -> None:
+        (self.root / ".mcp.json").write_text("// no JSON")
+
     def _put_broken_tokens(self) -> None:
         config = self.home / "config"
         config.mkdir(mode=0o700, parents=True, exist_ok=True)

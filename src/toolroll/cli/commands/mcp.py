@@ -1,6 +1,7 @@
 """`toolroll mcp`: serve tools to other programs over the Model Context Protocol."""
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,6 +14,8 @@ from toolroll.cli.options import (
     source_options,
     yes_option,
 )
+
+_clients: Final = ("claude-desktop", "claude-code", "cursor", "vscode", "codex", "gemini", "windsurf")
 
 
 class ServeGroup(DefaultGroup):
@@ -29,6 +32,7 @@ def mcp() -> None:
     Examples:
       toolroll mcp --root ~/project          serve the coding tools over stdio
       toolroll mcp --from my_tools.py        serve your own tools
+      toolroll mcp install cursor            tell a client of it
       toolroll mcp serve --help              all options
     """
 
@@ -62,6 +66,33 @@ def serve() -> None:
       toolroll mcp --root ~/project --read-only
       toolroll mcp --http --port 9000
       toolroll mcp --pack research --ideas ~/research/ideas
+    """
+
+
+@mcp.command(short_help="Write the configuration of Claude, Cursor, VS Code and others.")
+@click.argument("client", type=click.Choice(_clients))
+@source_options
+@root_option
+@click.option("--read-only", is_flag=True, help="Only the tools that change nothing.")
+@click.option(
+    "--name", default="toolroll", metavar="NAME", help="What the client calls the server (default: toolroll)."
+)
+@click.option("--print", "prints", is_flag=True, help="Print what belongs into the configuration, and change nothing.")
+@yes_option("Write it without asking.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.install:install_server")
+def install() -> None:
+    """Write our server into the configuration of CLIENT, after showing the difference. All else there stays.
+
+    The paths are absolute, so that the client finds the program and the project wherever it starts. For Claude Code it
+    is the file .mcp.json of the project.
+
+    \b
+    Examples:
+      toolroll mcp install claude-desktop --root ~/project
+      toolroll mcp install cursor --pack research --read-only --name research
+      toolroll mcp install vscode --print
     """
 
 
