@@ -16,6 +16,8 @@ MAX_PAGE: Final = 200
 _PATH_PARAMETERS: Final = {
     "job_id": {"type": "string", "pattern": "^job-[0-9a-f]{32}$"},
     "chat_id": {"type": "string", "pattern": "^[0-9a-zA-Z._-]{1,200}$"},
+    "post_id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+    "profile": {"type": "string", "pattern": "^[a-z0-9-]{1,64}$"},
 }
 
 

@@ -8,8 +8,9 @@ from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event, RunStarted
 from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.result import RunResult
+from toolroll.apps.recorded_messages import read_messages
 from toolroll.cli.chat.mentions import OutgoingMessage
-from toolroll.cli.chat.reopen import read_messages, read_state
+from toolroll.cli.chat.reopen import read_state
 from toolroll.cli.driver import RunDriver
 from toolroll.journal.conversations import CHAT, ConversationSummary
 from toolroll.journal.journal import Recording

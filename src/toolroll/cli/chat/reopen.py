@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from toolroll.agent.history.repair import Conversation as Repaired
 from toolroll.cli.actions.runs.listing import ID_CHARACTERS, format_cost, format_folder, format_title
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.rows import Row
@@ -17,7 +16,7 @@ from toolroll.errors import UsageError
 from toolroll.journal.conversations import ConversationSummary, find_conversations
 from toolroll.journal.journal import Recording
 from toolroll.journal.places import find_run_log
-from toolroll.journal.records import CallEnded, MessageAdded, ModelTurn, StateSet
+from toolroll.journal.records import StateSet
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage
 from toolroll.safe.text import one_line, terminal_safe
 
@@ -114,20 +113,6 @@ def show_last_words(session: Session, messages: Sequence[Message], found: Conver
     lines = answer.strip().split("\n")
     if answer.strip():
         session.show("\n".join(lines[-MAX_LAST_LINES:]))
-
-
-def read_messages(recording: Recording) -> tuple[Message, ...]:
-    """Return the conversation of a run, as it is recorded; calls without a result are marked."""
-    conversation = Repaired()
-    for _, record in recording:
-        match record:
-            case MessageAdded() | ModelTurn():
-                conversation.append(record.message)
-            case CallEnded():
-                conversation.answer(record.result)
-            case _:
-                continue
-    return tuple(conversation.legal())
 
 
 def read_state(recording: Recording, prefix: str) -> dict[str, object]:

@@ -17,6 +17,7 @@ from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision,
 from toolroll.packs.writing.session.agent import POST_CONSENT
 from toolroll.packs.writing.session.intents import QuestionTopic, parse_yes_no
 from toolroll.packs.writing.session.interface import DraftView, Question
+from toolroll.packs.writing.session.questions import NO_SEARCHES, QUESTIONS
 from toolroll.packs.writing.texts.messages import Key, Lang, say, understood_words
 from toolroll.packs.writing.tools.toolset import SEARCH
 from toolroll.safe.text import terminal_safe
@@ -25,14 +26,6 @@ if TYPE_CHECKING:
     from toolroll.cli.chat.input import LineInput
 
 PROMPT: Final = "> "
-NO_SEARCHES: Final = "the person wants no web searches for this post"
-_QUESTIONS: Final[Mapping[str, Key]] = {
-    "save_to_file": "ask_save",
-    "write_to_notion": "ask_notion",
-    "update_style_profile": "ask_profile_change",
-}
-
-
 _ABOUT: Final[Mapping[str, QuestionTopic]] = {
     "save_to_file": "save",
     "write_to_notion": "save",
@@ -171,7 +164,7 @@ class WritingApprover:
         return Reject()
 
     def _rows(self, request: ApprovalRequest) -> list[Row]:
-        if request.tool not in _QUESTIONS or request.preview.notes:
+        if request.tool not in QUESTIONS or request.preview.notes:
             return [Row(), *request_rows(request)]
         preview = request.preview
         if request.tool == "save_to_file" and preview.editable == self._person.seen:
@@ -195,7 +188,7 @@ class WritingApprover:
         return True
 
     def _ask(self, tool: str) -> bool:
-        return self._ask_key(_QUESTIONS.get(tool, "ask_allow"), about=_ABOUT.get(tool, "other"))
+        return self._ask_key(QUESTIONS.get(tool, "ask_allow"), about=_ABOUT.get(tool, "other"))
 
     def _ask_key(self, key: Key, *, about: QuestionTopic = "other", **values: object) -> bool:
         question = say("yes_no", self._lang, question=say(key, self._lang, **values))

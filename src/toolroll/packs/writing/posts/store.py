@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -13,7 +14,7 @@ from toolroll.errors import FileExists
 from toolroll.packs.writing.posts.index import PostIndex, PostMatches
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES, SUFFIX, Draft, file_stem, file_text, is_post_name
-from toolroll.packs.writing.posts.sync import OwnSave, Progress
+from toolroll.packs.writing.posts.sync import OwnSave, Progress, read_post
 from toolroll.packs.writing.storage import find_folder, make_folder, open_folder, read_regular_file
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 from toolroll.safe.paths.names import RelativePath
@@ -99,6 +100,16 @@ class PostStore:
         with open_folder(folder) as fd:
             found = read_regular_file(fd, name, limit_bytes=MAX_POST_BYTES)
         return None if found is None else found[0].decode(errors="replace")
+
+    def latest(self, *, platform: Platform | None = None, limit: int = 5) -> PostMatches:
+        """Return the newest posts by the dates in their names; `total` counts the posts of all platforms."""
+        names = self.names()
+        if not names:
+            return PostMatches()
+        with open_folder(self.folder) as folder:
+            found = (post for name in names if (post := read_post(folder, name)) is not None)
+            fitting = (post for post in found if platform in (None, post.platform))
+            return PostMatches(posts=tuple(islice(fitting, limit)), total=len(names))
 
 
 def _relative(path: Path) -> RelativePath:

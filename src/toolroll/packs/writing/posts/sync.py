@@ -211,7 +211,7 @@ def update_files(
     db: "sqlite3.Connection", folder: int, step: SyncState, files: Iterable[str], *, below: bool = False
 ) -> bool:
     """Index these files as they are now; those that are gone are removed. Always returns True."""
-    posts = [(file, _read(folder, file)) for file in files]
+    posts = [(file, read_post(folder, file)) for file in files]
     rows = [_row(post) for _, post in posts if post is not None]
     known = set[str]() if step.known is None else step.known
     if posts:
@@ -229,7 +229,8 @@ def _row(post: PostFile) -> tuple[str | int, ...]:
     return (post.file, post.size, stamp, post.platform, post.topic, post.created, post.profile_used, post.body)
 
 
-def _read(folder: int, file: str) -> PostFile | None:
+def read_post(folder: int, file: str) -> PostFile | None:
+    """Return the post in a file of an open folder; None if it is none."""
     found = read_regular_file(folder, file, limit_bytes=MAX_POST_BYTES)
     if found is None:  # gone, a link, or not for us to read: none of them is a post
         return None

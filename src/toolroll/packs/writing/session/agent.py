@@ -101,13 +101,14 @@ class Writer:
         *,
         listener: Callable[[Event], None],
         on_start: OnStart,
+        messages: tuple[Message, ...] = (),
     ) -> None:
         self._agent = agent
         self._store = store
         self._profiles = profiles
         self._listener = listener
         self._on_start = on_start
-        self._messages: tuple[Message, ...] = ()
+        self._messages: tuple[Message, ...] = messages
         self.results: list[RunResult[object]] = []
 
     async def answer(self, prompt: str, *more: Message) -> RunResult[None]:

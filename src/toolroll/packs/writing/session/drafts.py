@@ -199,6 +199,11 @@ class Drafts:
         else:
             await self._check(answer, answer.draft)
 
+    def restore(self, text: str, *, topic: str, rounds: int) -> None:
+        """Begin with a draft of an earlier session; it is checked by the rules as they are now."""
+        self.text, self.topic, self.rounds = text, topic or topic_from_request(self._request), rounds
+        self.notes = tuple(one.message for one in self._report(text).findings)
+
     def take_unfinished(self) -> None:
         """Take the draft that was laid aside: the person wants it anyway."""
         assert self._unfinished is not None  # the caller has looked at `has_unfinished`

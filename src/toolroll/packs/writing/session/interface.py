@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from toolroll.agent.result import RunResult
+from toolroll.kernel.data.messages import Message
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.profiles.mix import Style
 
@@ -58,6 +59,20 @@ class Assignment:
     platform: Platform
     style: Style
     notion: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierDraft:
+    """The draft that an earlier session about the same post had come to, to go on from.
+
+    `run_id` is its last run, and `messages` are the conversation up to there.
+    """
+
+    text: str
+    topic: str
+    rounds: int
+    run_id: str
+    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from toolroll.packs.writing.session.agent import OnStart, Writer, WritingContext
 from toolroll.packs.writing.session.drafts import Drafts, rules_for
 from toolroll.packs.writing.session.gate import Gate
 from toolroll.packs.writing.session.intents import Intent, accepts_unfinished, parse_intent, parse_yes_no
-from toolroll.packs.writing.session.interface import Assignment, End, Outcome, Person, Question
+from toolroll.packs.writing.session.interface import Assignment, EarlierDraft, End, Outcome, Person, Question
 from toolroll.packs.writing.session.prompt import cut_off_prompt, request_prompt, update_prompt
 from toolroll.packs.writing.session.save import DraftCloser
 from toolroll.packs.writing.session.tool_calls import call_tool, describe_call
@@ -38,7 +38,8 @@ END: Final = "."
 class WritingSession:
     """Writes one post with a person, or alone.
 
-    `listener` is called with every event, and `on_start` with every run before it begins.
+    `listener` is called with every event, and `on_start` with every run before it begins. With `earlier` the session
+    goes on from the draft of another one, which it does not show again.
     """
 
     def __init__(
@@ -51,8 +52,10 @@ class WritingSession:
         listener: Callable[[Event], None] = lambda _event: None,
         on_start: OnStart = lambda _run: None,
         clock: Callable[[], datetime] = utc_now,
+        earlier: EarlierDraft | None = None,
     ) -> None:
         self._assignment = assignment
+        self._earlier = earlier
         self._style = assignment.style
         self._context = context
         self._person = person
@@ -62,7 +65,12 @@ class WritingSession:
         self._gate = Gate(base=self._style.base, on_proposal=self._explain_update)
         self._agent = writing_agent(model, self._style, self._gate, context)
         self._writer = Writer(
-            self._agent, self._store, self._style.profiles, listener=self._on_event, on_start=on_start
+            self._agent,
+            self._store,
+            self._style.profiles,
+            listener=self._on_event,
+            on_start=on_start,
+            messages=() if earlier is None else earlier.messages,
         )
         self._drafts = Drafts(
             assignment.request,
@@ -71,6 +79,8 @@ class WritingSession:
             context.lang,
             lambda: rules_for(self._style.fields, assignment.platform),
         )
+        if earlier is not None:
+            self._drafts.restore(earlier.text, topic=earlier.topic, rounds=earlier.rounds)
         self._closer = DraftCloser(context, person, listener=self._on_event, clock=clock)
 
     async def run(self, *, is_talk: bool = True, keep: bool = False) -> Outcome:
@@ -82,8 +92,9 @@ class WritingSession:
         """
         self._is_alone = keep or not is_talk
         async with self._agent:
-            await self._write_first()
-            self._drafts.show()
+            if self._earlier is None:
+                await self._write_first()
+                self._drafts.show()
             return await (self._end_alone(keep=keep) if self._is_alone else self._talk())
 
     async def _write_first(self) -> None:
@@ -183,7 +194,7 @@ class WritingSession:
 
     async def _save(self, intent: Intent, *, is_agreed: bool = False) -> Outcome | None:
         """Return the outcome if the draft was saved; None where the person, or the disk, refused."""
-        draft, run_id = self._draft, self._writer.results[-1].run_id
+        draft, run_id = self._draft, self._run_id
         assert draft is not None
         saved = await self._closer.save(draft, intent, run_id, rounds=self._drafts.rounds, is_agreed=is_agreed)
         if saved is None:
@@ -196,6 +207,13 @@ class WritingSession:
             return self._outcome("nothing")
         self._closer.leave(draft, rounds=self._drafts.rounds)
         return self._outcome("left")
+
+    @property
+    def _run_id(self) -> str:
+        """Return the run that the draft is from, or was last spoken of in."""
+        if self._writer.results:
+            return self._writer.results[-1].run_id
+        return "" if self._earlier is None else self._earlier.run_id
 
     @property
     def _draft(self) -> Draft | None:

@@ -27,6 +27,7 @@ __all__ = [
     "languages",
     "load_language",
     "name_value",
+    "page_texts",
     "placeholders",
     "say",
     "translate",
@@ -62,6 +63,8 @@ class Language:
     """Names of stored values, by the kind of value: fields of a profile, categories of feedback, ..."""
     messages: Mapping[str, str]
     """Translations of messages of the whole program, by the keys of their templates."""
+    page: Mapping[str, str]
+    """What only the page says: labels and buttons. A language that lacks one has the English one."""
     understood: Mapping[str, str]
     patterns: Mapping[str, tuple[str, ...]]
 
@@ -99,6 +102,11 @@ def name_value(kind: str, value: object, lang: Lang) -> str:
     return load_language(lang).names[kind].get(str(value), str(value))
 
 
+def page_texts(lang: Lang) -> Mapping[str, str]:
+    """Return the labels and buttons of the page in that language."""
+    return {**load_language(DEFAULT).page, **load_language(lang).page}
+
+
 def understood_words(*groups: str) -> frozenset[str]:
     """Return the words of these groups in all languages: people mix them, whichever the program speaks."""
     spoken = [load_language(lang) for lang in languages()]
@@ -134,6 +142,7 @@ def _read_language(path: Path) -> Language:
         texts=data["texts"],
         names=data["names"],
         messages=data.get("messages", {}),
+        page=data.get("page", {}),
         understood=data["understood"],
         patterns={name: tuple(patterns) for name, patterns in data["patterns"].items()},
     )
