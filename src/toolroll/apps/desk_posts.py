@@ -27,7 +27,7 @@ class _Kept(BaseModel):
 
 
 class KeptLine(_Kept):
-    """Something that was said: by the person, by the program or the model, or while it worked; a draft by its number."""
+    """Something that was said by the person, by the program or the model, or while it worked; or a draft's number."""
 
     kind: Literal["you", "says", "note", "draft"]
     text: str

@@ -23,7 +23,6 @@ from toolroll.journal.records import StateSet
 from toolroll.journal.tables import JOB_PREFIX
 from toolroll.kernel.call.context import utc_now
 from toolroll.packs.research.source import MAX_STORED_BYTES
-from toolroll.web.home_api import HOME_OPERATIONS
 from toolroll.web.models import (
     MAX_PAGE,
     Answer,
@@ -34,10 +33,9 @@ from toolroll.web.models import (
     Operation,
     make_openapi,
 )
-from toolroll.web.page_api import PAGE_OPERATIONS
+from toolroll.web.page_parts import ALL_PAGE_OPERATIONS
 from toolroll.web.problems import Problem
 from toolroll.web.routing import Doorkeeper, make_routes, read_body
-from toolroll.web.runs_api import RUN_OPERATIONS
 from toolroll.web.sessions import Sessions
 
 EVENT_POLL_S: Final = 0.5
@@ -61,6 +59,8 @@ class Service:
     """The options that a request does not have: where research is kept."""
     sessions: Sessions | None = None
     """The sessions of the page, if there is one."""
+    data: Path | None = None
+    """The folder with the writer's profiles and posts; without it, the one in the user's home."""
 
     @property
     def doorkeeper(self) -> Doorkeeper:
@@ -169,7 +169,7 @@ class Api:
         return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
     async def _openapi(self, _request: Request) -> Response:
-        return JSONResponse(make_openapi((*OPERATIONS, *HOME_OPERATIONS, *PAGE_OPERATIONS, *RUN_OPERATIONS)))
+        return JSONResponse(make_openapi((*OPERATIONS, *ALL_PAGE_OPERATIONS)))
 
     async def _change(
         self, request: Request, token: Token, change: Callable[[str], Awaitable[bool]], refused: str

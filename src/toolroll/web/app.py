@@ -14,23 +14,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from toolroll.apps.chats import Chats
 from toolroll.apps.job_driver import JobDriver
 from toolroll.apps.job_upkeep import JobUpkeep
-from toolroll.apps.run_book import RunBook
 from toolroll.apps.webhooks import WebhookSender
 from toolroll.engine.engine import DEFAULT_QUEUE
 from toolroll.home.settings import read_settings
-from toolroll.journal.places import find_run_log
 from toolroll.web.api import Api, Service
 from toolroll.web.guard import LOCAL_NAMES, MAX_CONNECTIONS, BodyGuard, GuardedProtocol, HostGuard
-from toolroll.web.home_api import HOME_OPERATIONS, HomeApi
-from toolroll.web.models import Operation
-from toolroll.web.page import page_routes
-from toolroll.web.page_api import PAGE_OPERATIONS, PageApi
+from toolroll.web.page_parts import PageParts
 from toolroll.web.problems import Problem, problem_response
-from toolroll.web.routing import make_routes
-from toolroll.web.runs_api import RUN_OPERATIONS, RunsApi
 
 SHUTDOWN_SECONDS: Final = 10
 
@@ -60,7 +52,7 @@ def make_app(
     the same guards, and look after their tokens themselves.
     """
     parts = mounted or {}
-    chats = None if service.sessions is None else Chats(service.store.journal, service.environment)
+    page = None if service.sessions is None else PageParts(service)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -78,8 +70,8 @@ def make_app(
             )
         yield
         stop.set()
-        if chats is not None:
-            await chats.close()
+        if page is not None:
+            await page.close()
         for part in parts.values():
             await part.aclose()
         await asyncio.wait(tasks, timeout=SHUTDOWN_SECONDS)
@@ -87,7 +79,7 @@ def make_app(
             task.cancel()  # what is still driven goes on in another worker
 
     return Starlette(
-        routes=[*Api(service).routes(), *_routes(parts), *_page(service, chats)],
+        routes=[*Api(service).routes(), *_routes(parts), *([] if page is None else page.routes())],
         middleware=_guards(names),
         exception_handlers={HTTPException: _answer_http_error, Exception: _answer_error},
         lifespan=lifespan,
@@ -117,20 +109,6 @@ def _routes(parts: Mapping[str, Mounted]) -> list[Route]:
 
 def _guards(names: Collection[str]) -> list[Middleware]:
     return [Middleware(HostGuard, names=names), Middleware(BodyGuard)]
-
-
-def _page(service: Service, chats: Chats | None) -> list[Route]:
-    if service.sessions is None or chats is None:
-        return []
-    journal, folder, environment = service.store.journal, service.folder, service.environment
-    book = RunBook(find_run_log(environment))
-    parts: list[tuple[object, Sequence[Operation]]] = [
-        (HomeApi(chats, service.store, book, folder, environment), HOME_OPERATIONS),
-        (PageApi(chats, journal, service.sessions, book, folder, environment), PAGE_OPERATIONS),
-        (RunsApi(chats, journal, book, environment), RUN_OPERATIONS),
-    ]
-    found = [route for part, operations in parts for route in make_routes(part, operations, service.doorkeeper)]
-    return [*found, *page_routes()]
 
 
 def run_server(app: Starlette, *, host: str, port: int, on_start: Callable[[int], None]) -> None:

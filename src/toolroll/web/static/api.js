@@ -31,9 +31,9 @@ export const post = (path, body = {}) => send("POST", path, body);
 
 // The link carries the token behind '#', which no server and no log sees. It is exchanged once for a cookie.
 export async function openSession() {
-  const found = /^#token=([\w-]+)$/.exec(location.hash);
+  const found = /^#token=([\w-]+)(?:&at=([\w/-]*))?$/.exec(location.hash);
   if (found) {
     await post("/api/session", { token: found[1] });
-    history.replaceState(null, "", "#/");
+    history.replaceState(null, "", `#/${found[2] || ""}`);
   }
 }
