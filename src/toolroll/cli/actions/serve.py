@@ -22,6 +22,7 @@ from toolroll.home.tokens import Scope, TokenBook
 from toolroll.home.webhook_secret import WebhookSecret
 from toolroll.kernel.call.context import utc_now
 from toolroll.lazy import load
+from toolroll.packs.writing.tools.dependencies import data_folder
 
 LOCAL_ADDRESSES: Final = ("127.0.0.1", "localhost", "::1")
 
@@ -39,6 +40,8 @@ def serve_page(
     ideas: Path | None,
     repo: str | None,
     branch: str | None,
+    data: Path | None = None,
+    at: str = "",
 ) -> int:
     """Serve the page, or only the API, until SIGTERM or Ctrl-C; return the exit code."""
     if find_spec("uvicorn") is None or find_spec("starlette") is None:
@@ -59,16 +62,24 @@ def serve_page(
     sessions = None if api else load("toolroll.web.sessions:Sessions")()
     with open_jobs(os.environ) as store:
         service = make_service(
-            store=store, tokens=book, environment=os.environ, folder=folder, place=options, sessions=sessions
+            store=store,
+            tokens=book,
+            environment=os.environ,
+            folder=folder,
+            place=options,
+            sessions=sessions,
+            data=data or _find_data(),
         )
         local = load("toolroll.web.guard:LOCAL_NAMES")
         known = {*local, *names}
         app = make_app(service, names=known, slots=concurrency, mounted=_mount_mcp(folder, place, store, book, known))
 
+        place_at = at and f"&at={at}"
+
         def on_start(actual: int) -> None:
             address = f"http://{host}:{actual}"
             # Behind the '#' the token stays in the browser: no log and no other page sees it.
-            link = f"{address}/api" if sessions is None else f"{address}/#token={sessions.launch_token}"
+            link = f"{address}/api" if sessions is None else f"{address}/#token={sessions.launch_token}{place_at}"
             if session.json:
                 session.write_json({"url": address if sessions is None else link})
             else:
@@ -78,6 +89,14 @@ def serve_page(
 
         load("toolroll.web.app:run_server")(app, host=host, port=port, on_start=on_start)
     return DONE
+
+
+def _find_data() -> Path | None:
+    """The folder of a writer here; None for the one in the home, also where nobody has trusted the one here."""
+    try:
+        return data_folder()
+    except UsageError:
+        return None
 
 
 def _mount_mcp(

@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "analyze": LazyCommand(place=f"{_PLACE}:analyze", summary="Compare posts with a profile; propose changes."),
     "stats": LazyCommand(place=f"{_PLACE}:stats", summary="Show accepted drafts, and your usual complaints."),
     "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List or delete the feedback on drafts."),
+    "serve": LazyCommand(place="toolroll.cli.ghostpen.serve:serve", summary="Open a page to write on."),
     "completion": LazyCommand(
         place="toolroll.cli.commands.completion:ghostpen_completion", summary="Print completion for bash, zsh or fish."
     ),

@@ -157,8 +157,9 @@ function Part({ name, id }) {
   return html`<${Write} />`;
 }
 
-export function Ghostpen({ name, id }) {
+export function Ghostpen() {
   const problem = useDesk();
+  const [, , name, id] = location.hash.split("/");
   if (!desk.value) return html`<div class="page">${problem ? html`<${Problem} problem=${problem} />` : html`<p class="sub" role="status">…</p>`}</div>`;
   if (name === "post" && id) return html`<div class="page wide" lang=${desk.value.lang}><${Post} id=${id} key=${id} /></div>`;
   return html`<div class="page" lang=${desk.value.lang}>

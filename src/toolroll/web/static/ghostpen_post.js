@@ -68,7 +68,7 @@ export function Look({ look, author }) {
   const head = html`<div class="who"><span class="face" aria-hidden="true">${letter}</span><span><b>${author}</b>
     <span class="small">${look.platform === "x" ? `@${author}` : PLATFORMS[look.platform]}</span></span></div>`;
   return html`<article class=${`look ${look.platform}`} aria-label=${PLATFORMS[look.platform]}>
-    ${head}${look.platform === "instagram" && html`<div class="picture" aria-hidden="true"><${Icon} name="home" /></div>`}
+    ${head}${look.platform === "instagram" && html`<div class="picture" aria-hidden="true"><${Icon} name="image" /></div>`}
     ${text}<div class="bar" aria-hidden="true"><i></i><i></i><i></i></div></article>`;
 }
 

@@ -7,6 +7,7 @@ export const SCREENS = [
   { name: "runs", label: "Runs", icon: "runs", load: () => import("./runs.js").then((one) => one.Runs) },
   { name: "figures", load: () => import("./figures.js").then((one) => one.Figures) },
   { name: "ideas", label: "Ideas", icon: "idea", load: () => import("./ideas.js").then((one) => one.Ideas) },
+  { name: "write", label: "Ghostpen", icon: "pen", load: () => import("./ghostpen.js").then((one) => one.Ghostpen) },
   { name: "idea", load: () => import("./ideas.js").then((one) => one.Idea) },
   { name: "chat", load: () => import("./chat.js").then((one) => one.Chat) },
 ];

@@ -49,7 +49,7 @@ def _look(text: str, fields: ProfileFields, platform: Platform, lang: Lang) -> L
     rules = rules_for(fields, platform)
     report = check_draft(text, rules, lang=lang)
     limit = find_limit(text, platform, rules.max_length)
-    fold = min(FOLDS.get(platform, len(text)), len(text))
+    fold = find_fold(text, platform)
     return Look(
         platform=platform,
         length=report.length,
@@ -57,6 +57,12 @@ def _look(text: str, fields: ProfileFields, platform: Platform, lang: Lang) -> L
         parts=tuple(_parts(text, report.findings, limit=limit, fold=fold)),
         notes=tuple(one.message for one in report.findings),
     )
+
+
+def find_fold(text: str, platform: Platform) -> int:
+    """Return how many characters are seen before somebody opens the post; no word is cut."""
+    most = FOLDS.get(platform, len(text))
+    return len(text) if len(text) <= most else text.rfind(" ", 0, most) + 1 or most
 
 
 def find_limit(text: str, platform: Platform, limit: int) -> int:

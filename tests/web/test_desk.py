@@ -1,0 +1,179 @@
+"""The writer's desk over a real socket: a post from the request to the file, profiles, past posts (S20, S22, S24)."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.web.conftest import WAIT_S, Site
+
+from toolroll.apps.desk import Desk
+from toolroll.apps.feed import Feed
+from toolroll.kernel.call.context import utc_now
+from toolroll.packs.writing.posts.store import PostStore
+from toolroll.packs.writing.profiles.store import ProfileStore
+from toolroll.packs.writing.sample import sample_posts, sample_profile
+from toolroll.packs.writing.session.looks import find_fold, make_looks
+from toolroll.packs.writing.texts.messages import languages, load_language
+from toolroll.web.page_parts import ALL_PAGE_OPERATIONS
+
+READ = "the profile is read before each answer"
+FIRST = '<post topic="chains">\nOil the chain.\n\nIt rusts overnight.\n</post>'
+SECOND = '<post topic="chains">\nOil it tonight.\n\nIt rusts overnight.\n</post>'
+
+
+def track(words: str) -> dict[str, object]:
+    return {"calls": [{"name": "track_feedback", "arguments": {"category": "too_formal", "raw_feedback": words}}]}
+
+
+def data_of(site: Site) -> Path:
+    return site.root / "home" / "data" / "ghostpen"
+
+
+def write_script(site: Site, *turns: object) -> str:
+    path = site.root / "post.json"
+    path.write_text(json.dumps(turns))
+    return f"scripted:{path}"
+
+
+@pytest.fixture
+def author(site: Site) -> ProfileStore:
+    """The sample author with two profiles and some posts."""
+    store = ProfileStore(data_of(site))
+    store.create(sample_profile("en"), now=utc_now())
+    store.create({**sample_profile("en"), "profile_name": "alex", "profile_type": "reference"}, now=utc_now())
+    with PostStore(data_of(site)) as posts:
+        for one in sample_posts("en"):
+            posts.save(one, now=utc_now())
+    return store
+
+
+def begin(site: Site, client: httpx2.Client, *turns: object, **more: object) -> str:
+    body = {"request": "chains, for LinkedIn", "model": write_script(site, *turns), **more}
+    begun = client.post("/api/desk/posts?lang=en", json=body)
+    assert begun.status_code == 202, begun.text
+    post_id: str = begun.json()["id"]
+    return post_id
+
+
+def wait_for(client: httpx2.Client, post_id: str, fits: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    ends = time.monotonic() + WAIT_S
+    while True:
+        post: dict[str, Any] = client.get(f"/api/desk/posts/{post_id}").json()
+        if fits(post):
+            return post
+        assert time.monotonic() < ends, post
+        time.sleep(0.02)
+
+
+def is_asking(post: dict[str, Any]) -> bool:
+    return bool(post["state"] == "asking")
+
+
+def test_S20_a_post_from_the_request_to_the_file(site: Site, author: ProfileStore) -> None:
+    with site.browser() as client:
+        post_id = begin(site, client, READ, FIRST, READ, track("too formal"), SECOND)
+        post = wait_for(client, post_id, is_asking)
+        assert [one["text"] for one in post["versions"]] == ["Oil the chain.\n\nIt rusts overnight."]
+        assert client.post(f"/api/desk/posts/{post_id}/messages", json={"text": "too formal"}).status_code == 202
+        post = wait_for(client, post_id, lambda one: is_asking(one) and len(one["versions"]) == 2)
+        assert "Noted: too formal (1 of 3)." in [line["text"] for line in post["lines"]]
+        client.post(f"/api/desk/posts/{post_id}/finish", json={"how": "save"})
+        post = wait_for(client, post_id, lambda one: one["state"] == "deciding")
+        question = post["question"]
+        answer = {"call_id": question["call_id"], "decision": "approve", "edited": "Oil it tonight, all of it."}
+        stale = client.post(f"/api/desk/posts/{post_id}/answers", json={**answer, "digest": "0" * 64})
+        assert (stale.status_code, question["question"]) == (409, "Save it?")
+        client.post(f"/api/desk/posts/{post_id}/answers", json={**answer, "digest": question["digest"]})
+        post = wait_for(client, post_id, lambda one: one["state"] == "ended")
+        assert (post["end"], client.get("/api/desk/past?find=tonight").json()["total"]) == ("saved", 1)
+    assert "Oil it tonight, all of it." in Path(post["file"]).read_text()
+    assert author.read("default").profile.version == 1
+
+
+def test_S22_a_post_goes_on_after_the_server_was_started_again(site: Site, author: ProfileStore) -> None:
+    del author
+    with site.browser() as client:
+        post_id = begin(site, client, READ, FIRST, READ, SECOND)
+        wait_for(client, post_id, is_asking)
+
+        async def play() -> tuple[str, list[str]]:
+            service = site.service
+            desk = Desk(data_of(site), service.store.journal, service.environment, Feed())
+            state = desk.view(post_id).state
+            await desk.tell(post_id, "Shorter.")
+            with desk._feed.listen() as listener:
+                while desk.view(post_id).state != "asking":
+                    await listener.wait(0.05)
+            texts = [one.text for one in desk.view(post_id).post.drafts]
+            await desk.close()
+            return state, texts
+
+        state, texts = asyncio.run(play())
+    assert (state, texts) == (
+        "paused",
+        ["Oil the chain.\n\nIt rusts overnight.", "Oil it tonight.\n\nIt rusts overnight."],
+    )
+
+
+def test_S20_a_profile_is_edited_with_the_old_and_the_new_beside_each_other(site: Site, author: ProfileStore) -> None:
+    with site.browser() as client:
+        profile = client.get("/api/desk/profiles/default").json()
+        edit = {
+            "base": profile["base"],
+            "changes": {"voice.tone": "dry", "voice.formality": author.read("default").fields["voice"]["formality"]},
+        }
+        preview = client.post("/api/desk/profiles/default/preview", json=edit).json()
+        assert [(one["path"], one["new"]) for one in preview["changes"]] == [("voice.tone", "dry")]
+        broken = client.post(
+            "/api/desk/profiles/default/preview?lang=uk", json={**edit, "changes": {"voice.hooks": []}}
+        )
+        assert broken.json()["problems"]
+        saved = client.post("/api/desk/profiles/default", json=edit)
+        assert (saved.status_code, saved.json()["version"]) == (200, 2)
+        again = client.post("/api/desk/profiles/default", json={**edit, "changes": {"voice.tone": "wet"}})
+        assert (again.status_code, author.read("default").profile.voice.tone) == (409, "dry")
+        mix = client.get("/api/desk/mix?base=default&techniques=alex").json()
+        assert {line["source"] for line in mix["portrait"]} == {"default", "alex"}
+        missing = client.get("/api/desk/profiles/nobody?lang=uk")
+        assert (missing.status_code, "не знайден" in missing.json()["detail"]) == (404, True)
+
+
+def test_S20_the_desk_speaks_the_writers_language(site: Site, author: ProfileStore) -> None:
+    del author
+    with site.browser() as client:
+        ukrainian = client.get("/api/desk?lang=uk").json()
+        assert (ukrainian["lang"], ukrainian["texts"]["save"], len(ukrainian["categories"])) == ("uk", "Зберегти", 12)
+        assert [one["name"] for one in ukrainian["profiles"]] == ["default", "alex"]
+        assert client.get("/api/desk?lang=xx").json()["lang"] == "en"
+        assert len(client.get("/api/desk/past").json()["posts"]) == len(sample_posts("en"))
+
+
+def test_W34_the_page_has_the_same_texts_in_every_language() -> None:
+    english = set(load_language("en").page)
+    assert [lang for lang in languages() if set(load_language(lang).page) != english] == []
+
+
+def test_W33_a_draft_is_marked_where_it_breaks_a_rule() -> None:
+    fields = sample_profile("en")
+    avoided = fields["voice"]["avoid"][0]
+    text = f"A {avoided} begins. " + "word " * 100
+    looks = {one.platform: one for one in make_looks(text, fields, "en")}
+    assert all("".join(part.text for part in look.parts) == text for look in looks.values())
+    assert any(part.mark == "avoid" and part.text == avoided for part in looks["linkedin"].parts)
+    over = "".join(part.text for part in looks["x"].parts if part.mark == "over")
+    assert len(over) == looks["x"].length - looks["x"].limit
+    assert text[: find_fold(text, "instagram")].endswith(" ")
+
+
+def test_S24_every_operation_of_the_page_is_in_the_one_document(site: Site) -> None:
+    with site.browser() as client:
+        paths = client.get("/api/openapi.json").json()["paths"]
+    assert {(one.path, one.method.lower()) for one in ALL_PAGE_OPERATIONS} <= {
+        (path, method) for path, methods in paths.items() for method in methods
+    }
+    assert len({one.name for one in ALL_PAGE_OPERATIONS}) == len(ALL_PAGE_OPERATIONS)
