@@ -242,6 +242,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "--api --port x", "usage"),
         End(2, "--api --branch x", "usage"),
     ),
+    ("write", "serve"): (End(2, "--port x", "usage"), End(2, "more", "usage")),
     ("mcp", "serve"): (
         End(2, "--yes --read-only", "usage"),
         End(2, "--pack nothing", "usage"),
@@ -476,10 +477,11 @@ ONLY_SHOWN = {("write", "analyze"), ("explore", "run"), ("mcp", "serve")}
 """Where nobody can be asked it does what needs no consent, and has done what it was asked for."""
 WITH_ANSWER: set[Words] = {("write", "stats")}
 """Where what could be found is told beside the error."""
-AT_A_TERMINAL: set[Words] = {("write", "profile", "edit"), ("serve",), ("mcp", "serve")}
+AT_A_TERMINAL: set[Words] = {("write", "profile", "edit"), ("write", "serve"), ("serve",), ("mcp", "serve")}
 """Or until somebody ends it."""
 CANNOT_FAIL: set[Words] = {
     ("serve",),
+    ("write", "serve"),
     ("tokens", "webhook-secret"),
     ("write", "profile", "list"),
     ("write", "completion"),

@@ -1,7 +1,7 @@
 """The web application: the routes behind the guards, and a worker beside them if one is wanted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
