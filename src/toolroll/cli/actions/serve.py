@@ -44,9 +44,7 @@ def serve_page(
     at: str = "",
 ) -> int:
     """Serve the page, or only the API, until SIGTERM or Ctrl-C; return the exit code."""
-    if find_spec("uvicorn") is None or find_spec("starlette") is None:
-        raise UsageError("The service needs two more packages. Install them: pip install 'toolroll[web]'")
-    _check_address(host, api=api)
+    _check_start(host, api=api)
     place = ResearchPlace(ideas=None if ideas is None else str(ideas.absolute()), repo=repo, branch=branch)
     check_token(place, os.environ)
     book = TokenBook.from_environment(os.environ)
@@ -113,7 +111,9 @@ def _mount_mcp(
     return {PATH: LazyEndpoint(make, names=names, find=make_finder(book))}
 
 
-def _check_address(host: str, *, api: bool) -> None:
+def _check_start(host: str, *, api: bool) -> None:
+    if find_spec("uvicorn") is None or find_spec("starlette") is None:
+        raise UsageError("The service needs two more packages. Install them: pip install 'toolroll[web]'")
     if not api and host not in LOCAL_ADDRESSES:
         raise UsageError(
             f"The page is for this machine only, and '{host}' can be reached from others. Serve the API there: --api"
