@@ -97,6 +97,8 @@ class Presence:
                     while not self._stop.wait(_LOOK_S):
                         db.execute(_SEEN, (self.name,))
                     db.execute(_LEAVE, (self.name,))
+                    # Here rather than by the end of the session, which the server may notice only after `close`.
+                    db.execute("select pg_advisory_unlock(%s)", (lock_key(self.name),))
             except psycopg.Error as error:
                 if self._is_held.is_set():
                     _log.warning("The connection to the database is lost: %s", self._database.explain(error).message)
