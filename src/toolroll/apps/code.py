@@ -1,20 +1,66 @@
 """The coding agent: its tools and prompt, the project's check, and the project's own tools that are trusted."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
 from toolroll.agent.agent import Agent
+from toolroll.agent.result import Step
 from toolroll.apps.project import Project
 from toolroll.apps.project_tools import load_trusted_tools
 from toolroll.apps.run import make_options
 from toolroll.apps.spec import AgentSpec
 from toolroll.apps.surface import Surface
+from toolroll.errors import ModelError, Overloaded, RateLimited
 from toolroll.journal.journal import Journal
 from toolroll.models.model import Model
+from toolroll.models.retry import RetryRule
 from toolroll.packs.catalog import CatalogEntry
 from toolroll.packs.code.agent import code_prompt, code_tools
 from toolroll.packs.code.check_tool import check_tool
 
+MAX_OVERLOAD_S: Final = 300.0
+"""How long a provider that has too much to do is asked again."""
+OVERLOAD_RETRIES: Final = 20
+
+
+class AtLimit(Enum):
+    """What a run does at its limit of steps."""
+
+    ANSWER = "answer"
+    """It asks the model for a last answer, which costs a request."""
+    ASK = "ask"
+    """It stops there: a person says whether it goes on."""
+    NOW = "now"
+    """It asks for the last answer at once: the person has said no."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatientRule(RetryRule):
+    """Asks a provider that is overloaded again for minutes; after other failures, as often as usual."""
+
+    def wait_s(self, attempt: int, error: ModelError, waited_s: float = 0.0) -> float | None:
+        """Return the pause before the next attempt; None when there is to be none."""
+        rule = RetryRule(jitter=self.jitter)
+        if isinstance(error, Overloaded | RateLimited):
+            rule = replace(rule, retries=OVERLOAD_RETRIES, max_total_wait_s=MAX_OVERLOAD_S)
+        return rule.wait_s(attempt, error, waited_s)
+
+
+def person_said_no(_steps: Sequence[Step]) -> bool:
+    """Stop at once, for the last answer."""
+    return True
+
 
 def build_code_agent(
-    spec: AgentSpec, *, project: Project, surface: Surface, journal: Journal, model: Model | None = None
+    spec: AgentSpec,
+    *,
+    project: Project,
+    surface: Surface,
+    journal: Journal,
+    model: Model | None = None,
+    at_limit: AtLimit = AtLimit.ANSWER,
 ) -> Agent[None]:
     """Return the coding agent for a project; `model` is one that is connected already."""
     entries = list_code_tools(spec, project=project, surface=surface)
@@ -22,6 +68,10 @@ def build_code_agent(
     tools = [entry.tool for entry in entries]
     options["system"] = code_prompt(tools, instructions=project.instructions.text, system=spec.system)
     options["private_texts"] = (project.instructions.text or "",)
+    options["close_with_answer"] = at_limit is not AtLimit.ASK
+    options["retry"] = PatientRule()
+    if at_limit is AtLimit.NOW:
+        options["stop_when"] = person_said_no
     return Agent(**options)
 
 

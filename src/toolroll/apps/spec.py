@@ -13,6 +13,8 @@ Kind: TypeAlias = Literal["run", "code", "explore", "write"]
 """Which command built the agent, and can build it again."""
 
 DEFAULT_STEPS: Final = 10
+CODE_STEPS: Final = 30
+"""For the coding agent: a change in a project of some size takes about twenty."""
 _NOT_RECORDED: Final = ("yes",)
 
 

@@ -15,7 +15,7 @@ from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import Renderer, TolerantRenderer, make_renderer
 from toolroll.cli.session import DONE, INTERRUPTED, Session
-from toolroll.cli.terminal.surface import ask_person
+from toolroll.cli.terminal.surface import ask_person, is_person_there
 from toolroll.cli.termination import is_ending
 from toolroll.errors import ModelError, UsageError
 from toolroll.messages import Template
@@ -108,14 +108,23 @@ class RunDriver(Driver[RunResult[Any]]):
         code = self.renderer.finish(result, error)
         return INTERRUPTED if error is None else code
 
-    def wants_more(self, result: RunResult[Any], *, stdin_is_taken: bool = False) -> bool:
-        """Ask the person, if there is one, whether to continue a run that a limit has stopped."""
-        if self.session.json or self.session.prints or result.stop_reason != "condition":
+    def can_ask(self, *, stdin_is_taken: bool = False) -> bool:
+        """Return whether a person is there who can say how to go on at a limit."""
+        if self.session.json or self.session.prints:
             return False
+        return is_person_there(stdin_is_taken=stdin_is_taken)
+
+    def wants_more(self, result: RunResult[Any], *, stdin_is_taken: bool = False) -> bool | None:
+        """Ask the person whether to continue a run that a limit has stopped; None where there is nothing to ask.
+
+        A "no" is for a last answer to what is there (S16).
+        """
+        if self.session.json or self.session.prints or result.stop_reason != "condition":
+            return None
         count = len(result.steps)
         steps = "1 step" if count == 1 else f"{count} steps"
-        question = f"\nStopped after {steps} ({result.stop_detail}). Continue?"
-        return ask_person(question, stdin_is_taken=stdin_is_taken) is True
+        question = f"\nThe limit is reached after {steps}. Go on?"
+        return ask_person(question, stdin_is_taken=stdin_is_taken)
 
 
 class Stoppable(Protocol):

@@ -59,6 +59,7 @@ class Session:
     prints: bool = False
     verbose: bool = False
     theme: str = "auto"
+    told: set[str] = field(default_factory=set)
     error_label: str = "Error"
     interrupted_message: str = "Interrupted."
     _out: TextIO | None = field(default=None, repr=False)

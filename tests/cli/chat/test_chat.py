@@ -237,19 +237,25 @@ def test_XA26_one_ctrl_c_ends_a_check(project: Project) -> None:
     assert "was ended before it was done" in "".join(said_in(recorded(project)[-1]))
 
 
-def test_S1_at_a_limit_somebody_is_asked_to_go_on(project: Project) -> None:
+def test_S1_S16_at_a_limit_somebody_is_asked_to_go_on(project: Project) -> None:
     listing = {"calls": [{"name": "list_files", "arguments": {"path": "."}}]}
-    script = project.script(listing, "So far.", "All of it.", listing, "Enough.", "The end.")
+    script = project.script(
+        listing, listing, "All of it.", listing, listing, "The end.", listing, listing, "Summed up."
+    )
     with chat(project, "code", "--model", script, "--max-steps", "2") as screen:
         screen.say("go")
-        screen.asks("Stopped after 2 steps (step_count_is(2)). Continue? [y/n]")
+        screen.asks("Go on? [y/n]")
         screen.send(b"y" + ENTER)
         screen.shows("All of it.")
-        screen.say("more", "Enough.")
-        screen.asks("Continue? [y/n]")
+        screen.say("more")
+        screen.asks("Go on? [y/n]")
         screen.send(CTRL_C)
         screen.waits()
         screen.say("and?", "The end.")
+        screen.say("once more")
+        screen.asks("Go on? [y/n]")
+        screen.send(b"n" + ENTER)
+        screen.shows("Summed up.")
         screen.say("/exit")
         assert screen.end()[0] == 0
 

@@ -70,7 +70,7 @@ def test_S1_at_a_limit_a_question_is_gone_on_with(project: Project) -> None:
     with chat(project, "explore", "--model", script, rows=50) as screen:
         screen.say(IDEA, "research.md")
         screen.say("Скільки?", "Досить.")
-        screen.asks("Continue? [y/n]")
+        screen.asks("Go on? [y/n]")
         screen.send(b"y\r")
         screen.shows("Ось відповідь.")
         screen.waits()

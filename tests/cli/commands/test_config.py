@@ -30,8 +30,8 @@ def test_S41_what_counts_if_nobody_sets_it_is_what_is_shown(call: Calling) -> No
         assert listed[f"code.limits.{field.name}"]["value"] == field.default
     assert listed["code.max_steps"] == {
         "name": "code.max_steps",
-        "value": 10,
-        "default": 10,
+        "value": 30,
+        "default": 30,
         "type": "whole number",
         "summary": "Stop, and ask, after so many model calls.",
         "variable": "TOOLROLL_CODE_MAX_STEPS",
@@ -75,8 +75,8 @@ def test_S41_the_list_says_where_each_value_is_from(
     assert 'model = "haiku"\n    The model that agents ask. (text)\n    from environment: TOOLROLL_MODEL\n' in shown
     assert f'code.deny = ["mine/**", "theirs/**"]\n' in shown  # noqa: F541
     assert f"    from user: {user}\n    from project: {own.resolve()}\n" in shown
-    assert "code.max_steps = 10\n" in shown
-    assert "(whole number, 10 if not set)\n    from default\n" in shown
+    assert "code.max_steps = 30\n" in shown
+    assert "(whole number, 30 if not set)\n    from default\n" in shown
     assert call("policy", "list").out == "deny    mine/**  (settings)\ndeny    theirs/**  (the project)\n"
     later = call("config", "set", "model", "opus")
     assert later.err == "Note: TOOLROLL_MODEL is set in the environment, and comes first.\n"

@@ -48,6 +48,7 @@ REQUEST = ApprovalRequest(
     paths=(),
     fingerprint="f",
 )
+LONG = "· The conversation gets long"
 RESULT: RunResult[object] = RunResult(run_id="r", text="Done.", messages=(), steps=(), stop_reason="answer")
 
 
@@ -79,11 +80,11 @@ def out_of(session: Session) -> str:
         ),
         (
             ContextTrimmed(outputs=3, tokens_before=61_000, tokens_after=30_000),
-            "· context: 3 old outputs replaced by references, 61,000 -> 30,000 tokens\n",
+            f"{LONG}: the model reads old outputs again only where it needs them (61,000 -> 30,000 tokens)\n",
         ),
         (
             ContextCompacted(messages=40, tokens_before=160_000, tokens_after=9_000),
-            "· context: 40 messages replaced by a summary, 160,000 -> 9,000 tokens\n",
+            f"{LONG}: the model goes on with a summary of 40 messages (160,000 -> 9,000 tokens)\n",
         ),
         (ReasoningArrived("Hm."), ""),
         (Progress(call_id="c", message="half", fraction=0.5), ""),

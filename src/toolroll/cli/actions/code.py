@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolroll.agent.result import RunResult
-from toolroll.apps.code import build_code_agent
+from toolroll.apps.code import AtLimit, build_code_agent
 from toolroll.apps.models import choose_model
 from toolroll.apps.project import Project, show_instructions_note
 from toolroll.apps.run_log import RunLog
-from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
+from toolroll.apps.spec import CODE_STEPS, AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.cli.driver import RunDriver, read_prompt
 from toolroll.cli.piped_input import PipedInput, read_piped
@@ -114,7 +114,7 @@ def _make_spec(asked: CodeOptions, project: Project, earlier: ConversationSummar
     was_read_only = earlier is not None and earlier.last.settings.get("read_only") is True
     return AgentSpec.from_options(
         model=choose_model(project.settings),
-        max_steps=asked.max_steps or project.settings.code.max_steps or DEFAULT_STEPS,
+        max_steps=asked.max_steps or project.settings.code.max_steps or CODE_STEPS,
         root=str(project.root),
         read_only=asked.read_only or (was_read_only and not asked.yes),
         kind="code",
@@ -133,14 +133,20 @@ def _answer(
     session: Session, spec: AgentSpec, text: str, project: Project, surface: Surface, *, stdin_is_taken: bool
 ) -> int:
     driver = RunDriver(session)
+    limit = AtLimit.ASK if driver.can_ask(stdin_is_taken=stdin_is_taken) else AtLimit.ANSWER
 
     async def work(journal: RunLog) -> RunResult[Any]:
-        async with build_code_agent(spec, project=project, surface=surface, journal=journal) as agent:
+        async with build_code_agent(spec, project=project, surface=surface, journal=journal, at_limit=limit) as agent:
             project.recover_changes(agent.setup.tools, surface)
             result = await driver.follow(agent.start(text, listener=driver.listener, stream=True))
-            while driver.wants_more(result, stdin_is_taken=stdin_is_taken):
+            while (wants := driver.wants_more(result, stdin_is_taken=stdin_is_taken)) is True:
                 more = agent.start(resume=result.run_id, listener=driver.listener, stream=True)
                 result = await driver.follow(more)
-            return result
+            if wants is None:
+                return result
+        async with build_code_agent(
+            spec, project=project, surface=surface, journal=journal, at_limit=AtLimit.NOW
+        ) as agent:
+            return await driver.follow(agent.start(resume=result.run_id, listener=driver.listener, stream=True))
 
     return driver.run(work)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from toolroll.apps.spec import DEFAULT_STEPS
+from toolroll.apps.spec import CODE_STEPS
 from toolroll.cli.render.prose import fit, notify
 from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
@@ -167,7 +167,7 @@ def _value(one: Setting, settings: Settings) -> object:
 def _usual(one: Setting) -> object:
     """What counts where nobody has set it."""
     if one.name == "code.max_steps":
-        return DEFAULT_STEPS
+        return CODE_STEPS
     table, _, name = one.name.rpartition(".")
     return getattr(DEFAULT_LIMITS, name) if table == "code.limits" else one.default
 

@@ -135,8 +135,11 @@ class Chat:
         for name in describe_attachments(message.files):
             _say(f"· attached {name}")
         result = await self._answer(lambda driver: self._agent.say(message, driver))
-        while result is not None and self._wants_more(result):
+        wants: bool | None = None
+        while result is not None and (wants := self._wants_more(result)) is True:
             result = await self._answer(self._agent.go_on)
+        if result is not None and wants is False and info.sum_up is not None:
+            await self._answer(info.sum_up)
 
     async def _answer(self, work: Callable[[RunDriver], Awaitable[RunResult[Any] | None]]) -> RunResult[Any] | None:
         """Return the result of one run, which was shown; None where it broke off, or where nothing ran."""
@@ -149,14 +152,14 @@ class Chat:
             QUEUE.set_aside()  # after a Ctrl-C or an error the next message may be another one
         return driver.outcome
 
-    def _wants_more(self, result: RunResult[Any]) -> bool:
+    def _wants_more(self, result: RunResult[Any]) -> bool | None:
         try:
             return RunDriver(self._session).wants_more(result)
         except KeyboardInterrupt:
             if is_ending():
                 raise
             click.echo("", err=True)  # the cursor is behind the question
-            return False
+            return None
 
 
 class ChatDriver(RunDriver):

@@ -9,7 +9,7 @@ from typing import Final
 from toolroll.agent.agent import Agent
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import close_models
-from toolroll.apps.code import build_code_agent, list_code_tools
+from toolroll.apps.code import AtLimit, build_code_agent, list_code_tools
 from toolroll.apps.models import absolute_model_name, connect_model
 from toolroll.apps.project import Project
 from toolroll.apps.run_log import RunLog
@@ -64,16 +64,17 @@ def answer_once(
     driver = RunDriver(session)
 
     async def work(journal: RunLog) -> RunResult[object]:
-        chat = CodeChat(spec, project, surface, journal)
+        limit = AtLimit.ASK if driver.can_ask(stdin_is_taken=piped is not None) else AtLimit.ANSWER
+        chat = CodeChat(spec, project, surface, journal, at_limit=limit)
         try:
             if earlier is not None:
                 await chat.reopen(earlier)
             if piped is not None:
                 surface.note(f"Attached: {piped.description}.")
             result = await chat.say(OutgoingMessage(text=text, piped=piped), driver)
-            while driver.wants_more(result, stdin_is_taken=piped is not None):
+            while (wants := driver.wants_more(result, stdin_is_taken=piped is not None)) is True:
                 result = await chat.go_on(driver)
-            return result
+            return result if wants is None else await chat.sum_up(driver)
         finally:
             await chat.aclose()
 
@@ -86,7 +87,16 @@ class CodeChat:
     So an "always", a tool that is trusted meanwhile, or a new AGENTS.md counts from the next message on.
     """
 
-    def __init__(self, spec: AgentSpec, project: Project, surface: Surface, journal: RunLog) -> None:
+    def __init__(
+        self,
+        spec: AgentSpec,
+        project: Project,
+        surface: Surface,
+        journal: RunLog,
+        *,
+        at_limit: AtLimit = AtLimit.ASK,
+    ) -> None:
+        self._at_limit = at_limit
         self._spec, self._project, self._surface, self._journal = spec, project, surface, journal
         self._model = connect_model(spec.model, surface.environment, settings=project.settings)
         self._conversation = Conversation()
@@ -102,6 +112,7 @@ class CodeChat:
             conversation=self._conversation,
             greeting=GREETING,
             reopen=self.reopen,
+            sum_up=self.sum_up,
             is_unasked=self._spec.yes,
             temporary_rules=self._surface.temporary_rules,
         )
@@ -116,6 +127,11 @@ class CodeChat:
         """Continue the last run."""
         with self._open_project() as project:
             return await self._conversation.go_on(self._build_agent(project), driver)
+
+    async def sum_up(self, driver: RunDriver) -> RunResult[object]:
+        """Have the last run, which a limit has stopped, end with an answer to what is there."""
+        with self._open_project() as project:
+            return await self._conversation.go_on(self._build_agent(project, AtLimit.NOW), driver)
 
     async def use_model(self, name: str) -> None:
         """Answer with another model from now on; an error leaves the one there is."""
@@ -145,9 +161,14 @@ class CodeChat:
     def _open_project(self) -> Project:
         return Project.open(self._project.root, os.environ)
 
-    def _build_agent(self, project: Project) -> Agent[None]:
+    def _build_agent(self, project: Project, at_limit: AtLimit | None = None) -> Agent[None]:
         agent = build_code_agent(
-            self._spec, project=project, surface=self._surface, journal=self._journal, model=self._model
+            self._spec,
+            project=project,
+            surface=self._surface,
+            journal=self._journal,
+            model=self._model,
+            at_limit=at_limit or self._at_limit,
         )
         project.recover_changes(agent.setup.tools, self._surface)
         return agent

@@ -64,6 +64,8 @@ class ChatInfo:
     greeting: str = "Write what you want."
     reopen: "Callable[[ConversationSummary], Awaitable[None]] | None" = None
     """Goes on with an earlier conversation in the place of this one, where the application can."""
+    sum_up: "Callable[[RunDriver], Awaitable[RunResult[object]]] | None" = None
+    """Ends a run that a limit has stopped with an answer to what is there, where the application can."""
     temporary_rules: "Sequence[TemporaryRule]" = ()
     """What the person has allowed until the chat ends."""
     is_unasked: bool = False

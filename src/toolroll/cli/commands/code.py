@@ -14,7 +14,7 @@ from toolroll.cli.options import QuotedCommand, event_options, model_option, roo
     "--max-steps",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Stop and ask after this many model calls (default: 10).",
+    help="Stop and ask after this many model calls (default: 30).",
 )
 @yes_option("Approve every change unseen. Changes can be undone.")
 @click.option("--read-only", is_flag=True, help="Explore only: offer no tool that changes anything.")

@@ -66,7 +66,7 @@ class PlainRenderer:
             case Warned(text=text):
                 self._say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
             case ContextTrimmed() | ContextCompacted():
-                self._say(_describe_trim(event))
+                self._say_trim(event)
             case WaitingForModel() | Retrying() | ModelPaused():
                 self._say_delay(event)
             case Progress() | StateChanged() if sys.stderr is not None and sys.stderr.isatty():
@@ -118,6 +118,12 @@ class PlainRenderer:
         if self._last != "\n":
             self._session.write("\n")
             self._last = "\n"
+
+    def _say_trim(self, event: ContextTrimmed | ContextCompacted) -> None:
+        """Say once in a command or chat that the conversation does not fit any more, and what that means."""
+        if self._session.verbose or event.event not in self._session.told:
+            self._session.told.add(event.event)
+            self._say(_describe_trim(event))
 
     def _say_delay(self, event: WaitingForModel | Retrying | ModelPaused) -> None:
         if isinstance(event, Retrying):
@@ -218,11 +224,10 @@ def _first_line(text: str) -> str:
 
 
 def _describe_trim(event: ContextTrimmed | ContextCompacted) -> str:
+    size = f"({event.tokens_before:,} -> {event.tokens_after:,} tokens)"
     if isinstance(event, ContextTrimmed):
-        done = f"{event.outputs} old outputs replaced by references"
-    else:
-        done = f"{event.messages} messages replaced by a summary"
-    return f"· context: {done}, {event.tokens_before:,} -> {event.tokens_after:,} tokens"
+        return f"· The conversation gets long: the model reads old outputs again only where it needs them {size}"
+    return f"· The conversation gets long: the model goes on with a summary of {event.messages} messages {size}"
 
 
 def show_progress(event: KernelEvent) -> None:

@@ -35,7 +35,7 @@ def exit_code(result: RunResult[object], error: ToolrollError | None = None) -> 
 
 def lacks_answer(result: RunResult[object]) -> bool:
     """Return whether there is no answer because the run was stopped before the model gave one."""
-    return result.stop_reason == "interrupted" and not result.has_answer
+    return result.stop_reason in ("interrupted", "condition") and not result.has_answer
 
 
 def summarize_result(result: RunResult[object]) -> str:

@@ -10,6 +10,7 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.render.rows import Row
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session, is_in_chat
 from toolroll.home.settings import Settings
+from toolroll.lazy import load
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ def show_setting_notes(settings: Settings, surface: Surface) -> None:
     """Show what the person should know about the settings, once a command."""
     for text in settings.notes:
         surface.note(text)
+
+
+def is_person_there(*, stdin_is_taken: bool = False) -> bool:
+    """Return whether somebody can be asked."""
+    return load("toolroll.cli.terminal.terminal:open_terminal")(os.environ, stdin_is_taken=stdin_is_taken) is not None
 
 
 def ask_person(question: str, *, rows: Sequence[Row] = (), stdin_is_taken: bool = False) -> bool | None:

@@ -145,11 +145,24 @@ def test_S1_what_a_person_should_know_stays(room: Room) -> None:
     shown = room.on_event(
         STARTED, TextArrived("Half"), Retrying(attempt=1, wait_s=0.5, reason="Busy."), TextArrived("All.")
     )
-    assert shown == ["Half", "", "! Busy. Trying again in 0.5 s (attempt 2).", "", "All.", "step 1 · scripted"]
+    assert shown == ["Half", "", "All.", "step 1 · scripted"]
     shown = room.on_event(Warned(kind="repeated_call", text="Careful."), trimmed)
-    assert shown[6:8] == ["! Careful.", "· context: 3 old outputs replaced by references, 61,000 -> 30,000 tokens"]
+    assert shown[4:6] == ["! Careful.", "· The conversation gets long: the model reads old outputs again only where it"]
+    assert len(room.on_event(trimmed)) == len(shown)  # said once
     assert room.renderer.finish(replace(RESULT, text="All.")) == 0
     assert room.glass.look().count("All.") == 1
+
+
+def test_S16_an_overloaded_provider_is_waited_for_with_a_countdown(room: Room) -> None:
+    shown = room.on_event(STARTED, Retrying(attempt=3, wait_s=12.0, reason="The provider is overloaded."))
+    assert shown[0][2:] == "The provider is overloaded. Trying again in 12 s (attempt 4) · Ctrl-C stops"
+    room.now += 7.0
+    room.renderer._tick()
+    assert "in 5 s" in room.glass.look()[0]
+    room.now += 7.0
+    room.renderer._tick()
+    assert "again now" in room.glass.look()[0]
+    assert room.on_event(TextArrived("So.")) == ["So.", "step 1 · scripted"]
 
 
 def test_XL42_a_wait_for_the_model_is_counted_until_something_comes(room: Room) -> None:

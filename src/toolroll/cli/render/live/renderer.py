@@ -60,6 +60,7 @@ SPIN_AFTER_S: Final = 0.5
 STOP_HINT: Final = "Ctrl-C stops"
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _MAX_THOUGHT_CHARACTERS: Final = 300
+_MAX_REASON_CHARACTERS: Final = 100
 _MIN_PREVIEW_LINES: Final = 3
 _TODOS: Final = "todos"
 
@@ -88,6 +89,7 @@ class LiveRenderer(PlainRenderer):
         self._running: dict[str, RunningCall] = {}
         self._other: Progress | None = None
         self._wait: tuple[float, WaitingForModel] | None = None
+        self._retry: tuple[float, Retrying] | None = None
         self._asked: set[str] = set()
         self._is_asking = False
         self._todos: list[Text] = []
@@ -125,7 +127,7 @@ class LiveRenderer(PlainRenderer):
             yield
 
     def _note(self, event: Event) -> None:
-        self._wait = None
+        self._wait = self._retry = None
         self._moved_s = self._clock()
         match event:
             case RunStarted(model=model):
@@ -148,6 +150,11 @@ class LiveRenderer(PlainRenderer):
         match event:
             case WaitingForModel(waited_s=waited_s):
                 self._wait = self._clock() - waited_s, event
+            case Retrying(wait_s=wait_s):  # the answer begins again
+                self._end_line()
+                self._written.clear()
+                self._writing.clear()
+                self._retry = self._clock() + wait_s, event
             case ReasoningArrived(text=text):
                 self._thought = (self._thought + text)[-_MAX_THOUGHT_CHARACTERS:]
             case ArgumentsArrived(call_id=call_id, name=name, text=text):
@@ -167,9 +174,6 @@ class LiveRenderer(PlainRenderer):
                 self._note_state(name, value)
             case _:
                 super().on_event(event)
-                if isinstance(event, Retrying):  # the answer begins again
-                    self._written.clear()
-                    self._writing.clear()
 
     def _begin_run(self) -> None:
         self._stop()
@@ -289,6 +293,10 @@ class LiveRenderer(PlainRenderer):
             began_s, wait = self._wait
             told = describe_wait(replace(wait, waited_s=now_s - began_s))
             below.append(Text(f"{_spinner(now_s)} {told} · {STOP_HINT}", style="dim"))
+        elif self._retry is not None:
+            below.append(
+                Text(f"{_spinner(now_s)} {_describe_retry(*self._retry, now_s)} · {STOP_HINT}", style="yellow")
+            )
         elif not below and now_s - self._moved_s >= SPIN_AFTER_S:
             below.append(Text(f"{_spinner(now_s)} {now_s - self._moved_s:.0f} s · {STOP_HINT}", style="dim"))
         below.append(self._status.line())
@@ -303,6 +311,13 @@ class LiveRenderer(PlainRenderer):
             lines = self._flow.peek(growing, columns) if growing.text.strip() else []
             self._preview = (growing.text, columns), lines
         return lines
+
+
+def _describe_retry(until_s: float, event: Retrying, now_s: float) -> str:
+    """A countdown; when it is over, the model is asked."""
+    left_s = until_s - now_s
+    reason, attempt = one_line(event.reason, _MAX_REASON_CHARACTERS), event.attempt + 1
+    return f"{reason} Trying again {f'in {left_s:.0f} s' if left_s > 0 else 'now'} (attempt {attempt})"
 
 
 def _spinner(now_s: float) -> str:
