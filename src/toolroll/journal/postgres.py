@@ -23,10 +23,9 @@ from toolroll.journal.deletion import Deletion, delete, measure_deletion
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.postgres_tables import Statements, read_consistently
 from toolroll.journal.records import CallEnded, Record, RunBegan
-from toolroll.journal.redaction import lost_a_secret, without_secrets
 from toolroll.journal.rows import Tail, read_rows, read_times, repair_tail
 from toolroll.journal.sealed import FOLDER as SEALED
-from toolroll.journal.sealed import SealedArguments, SealedFolder
+from toolroll.journal.sealed import SealedFolder
 from toolroll.journal.statistics import Statistics, gather
 from toolroll.journal.summaries import RunSummary, summarize
 from toolroll.journal.tables import FORMAT_VERSION, LIST_RUNS, check_format
@@ -134,24 +133,11 @@ class PostgresJournal:
 
     async def seal(self, run_id: str, /, *calls: ToolCall) -> None:
         """Keep the arguments of those calls whose record has lost a secret, on this machine, until they have ended."""
-        for call in calls:
-            recorded = without_secrets({"arguments": call.arguments}, self.secrets)["arguments"]
-            if lost_a_secret(recorded):
-                known = self._sealed.read(run_id).get(call.id)
-                if known is None or known.recorded != recorded:  # else a resumed run asks again, without the secret
-                    sealed = SealedArguments(call_id=call.id, arguments=call.arguments, recorded=recorded)
-                    self._sealed.keep(run_id, sealed)
+        self._sealed.seal(run_id, calls, self.secrets)
 
     async def unseal(self, run_id: str, /, *calls: ToolCall) -> dict[str, str]:
         """Return the arguments that were sealed for these recorded calls, by call id; drop all others of the run."""
-        recorded = {call.id: call.arguments for call in calls}
-        found: dict[str, str] = {}
-        for call_id, sealed in self._sealed.read(run_id).items():
-            if recorded.get(call_id) == sealed.recorded:
-                found[call_id] = sealed.arguments
-            else:
-                self._sealed.remove(run_id, call_id)
-        return found
+        return self._sealed.unseal(run_id, calls)
 
     async def measure_deletion(self, run_ids: Sequence[str], /) -> Deletion:
         """Return what would go if these runs were deleted, their parts included."""

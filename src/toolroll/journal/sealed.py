@@ -9,12 +9,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from toolroll.journal.redaction import lost_a_secret, without_secrets
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.safe.paths.files import private_folder, replace_file
 
 FOLDER: Final = "sealed"
@@ -36,6 +38,26 @@ class SealedFolder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    def seal(self, run_id: str, calls: Iterable[ToolCall], secrets: Sequence[str]) -> None:
+        """Keep the arguments of those calls whose record loses a secret."""
+        for call in calls:
+            recorded = without_secrets({"arguments": call.arguments}, secrets)["arguments"]
+            if lost_a_secret(recorded):
+                known = self.read(run_id).get(call.id)
+                if known is None or known.recorded != recorded:  # else a resumed run asks again, without the secret
+                    self.keep(run_id, SealedArguments(call_id=call.id, arguments=call.arguments, recorded=recorded))
+
+    def unseal(self, run_id: str, calls: Iterable[ToolCall]) -> dict[str, str]:
+        """Return the arguments that were sealed for these recorded calls, by call id; drop all others of the run."""
+        recorded = {call.id: call.arguments for call in calls}
+        found: dict[str, str] = {}
+        for call_id, sealed in self.read(run_id).items():
+            if recorded.get(call_id) == sealed.recorded:
+                found[call_id] = sealed.arguments
+            else:
+                self.remove(run_id, call_id)
+        return found
 
     def keep(self, run_id: str, sealed: SealedArguments) -> None:
         """Write the arguments of a call; they are on the disk when this returns."""
