@@ -104,3 +104,17 @@ def test_XW4_profiles_drafts_and_posts_stay_text(page: Page, site: Site) -> None
     main = page.get_by_role("main")
     assert main.locator("script, iframe, img, [onerror], a[href^='javascript']").count() == 0
     assert page.title() == "toolroll"
+
+
+def test_S23_settings_are_read_and_changed(page: Page, site: Site) -> None:  # noqa: F811
+    page.goto(f"{site.url}/#/settings")
+    expect(page.get_by_role("heading", level=1, name="Settings")).to_be_visible()
+    page.get_by_text("Coding agent").click()
+    page.get_by_label("code.max_steps").fill("12")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Remove").first).to_be_visible()
+    page.get_by_role("button", name="Add").first.click()
+    expect(page.get_by_placeholder("It goes into the keyring").first).to_be_focused()
+    check_accessibility(page)
+    picture(page, "settings")
+    assert "max_steps = 12" in (site.root / "home" / "config" / "settings.toml").read_text()

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -61,6 +61,8 @@ class Service:
     """The sessions of the page, if there is one."""
     data: Path | None = None
     """The folder with the writer's profiles and posts; without it, the one in the user's home."""
+    doctor: Callable[[], Sequence[Mapping[str, str]]] = tuple
+    """Looks at everything, as `toolroll doctor` does; it may take a second, and runs in a thread."""
 
     @property
     def doorkeeper(self) -> Doorkeeper:

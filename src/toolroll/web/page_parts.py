@@ -19,6 +19,7 @@ from toolroll.web.page_api import PAGE_OPERATIONS, PageApi
 from toolroll.web.profile_api import PROFILE_OPERATIONS, ProfileApi
 from toolroll.web.routing import make_routes
 from toolroll.web.runs_api import RUN_OPERATIONS, RunsApi
+from toolroll.web.settings_api import SETTINGS_OPERATIONS, SettingsApi
 from toolroll.web.writing_api import WRITING_OPERATIONS, WritingApi
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ ALL_PAGE_OPERATIONS: Final[tuple[Operation, ...]] = (
     *RUN_OPERATIONS,
     *WRITING_OPERATIONS,
     *PROFILE_OPERATIONS,
+    *SETTINGS_OPERATIONS,
 )
 
 
@@ -55,6 +57,7 @@ class PageParts:
             (RunsApi(chats, journal, book, environment), RUN_OPERATIONS),
             (WritingApi(desk, environment), WRITING_OPERATIONS),
             (ProfileApi(desk, environment), PROFILE_OPERATIONS),
+            (SettingsApi(folder, environment, service.doctor), SETTINGS_OPERATIONS),
         ]
         found = [route for part, operations in parts for route in make_routes(part, operations, service.doorkeeper)]
         return [*found, *page_routes()]

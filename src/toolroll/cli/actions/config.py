@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from toolroll.apps.spec import CODE_STEPS
+from toolroll.apps.settings_view import check_setting, find_keys, hide_secret, shown_value, usual_value
 from toolroll.cli.render.prose import fit, notify
 from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
@@ -17,12 +17,9 @@ from toolroll.home.project_settings import PROJECT_SETTINGS
 from toolroll.home.settings import Origin, Settings, read_settings, settings_path
 from toolroll.home.settings_file import set_setting, unset_setting
 from toolroll.home.settings_schema import Setting, all_settings, find_setting, format_value
-from toolroll.models.catalog import ALIASES, PROVIDERS, parse_model
+from toolroll.models.catalog import ALIASES, PROVIDERS
 from toolroll.models.scripted_file import PREFIX
 from toolroll.packs.keys import all_keys, check_key_name
-from toolroll.postgres.address import SETTING as DATABASE
-from toolroll.postgres.address import hide_password, parse_address
-from toolroll.workspace.limits import DEFAULT_LIMITS
 
 
 def list_settings(session: Session, *, root: Path | None, show_origin: bool) -> int:
@@ -39,7 +36,7 @@ def list_settings(session: Session, *, root: Path | None, show_origin: bool) -> 
 def show_setting(session: Session, name: str, *, root: Path | None, show_origin: bool) -> int:
     """Show one setting; return the exit code."""
     one, settings = find_setting(name), _settings(root)
-    value = _value(one, settings)
+    value = shown_value(one, settings)
     if session.json:
         session.write_json(_fields(one, settings))
     elif value is None:
@@ -54,7 +51,7 @@ def show_setting(session: Session, name: str, *, root: Path | None, show_origin:
 
 def change_setting(session: Session, name: str, values: tuple[str, ...]) -> int:
     """Set a setting in the user's own file; return the exit code."""
-    value = _hide(name, set_setting(os.environ, name, values, check=_check))
+    value = hide_secret(name, set_setting(os.environ, name, values, check=check_setting))
     if session.json:
         session.write_json({"name": name, "value": value, "path": str(settings_path(os.environ))})
     else:
@@ -114,8 +111,7 @@ def delete_key(session: Session, name: str) -> int:
 
 def list_keys(session: Session) -> int:
     """List the keys that are used, and where each was found; return the exit code."""
-    kept = KeyBook.from_environment(os.environ).names()
-    rows = [(name, use, _key_place(name, kept)) for name, use in all_keys().items()]
+    rows = find_keys(os.environ)
     if session.json:
         session.write_json({"keys": [{"name": name, "for": use, "place": place} for name, use, place in rows]})
     else:
@@ -123,25 +119,11 @@ def list_keys(session: Session) -> int:
     return DONE
 
 
-def _check(name: str, value: object) -> None:
-    """What only the models can know: a name that --model would refuse is not kept."""
-    if name == "model" and not str(value).startswith(PREFIX):
-        parse_model(str(value))
-    if name == DATABASE:
-        parse_address(str(value), source=name)
-
-
 def _not_there(name: str) -> str:
     try:
         return f"'{find_setting(name).name}' is not in your settings."
     except UsageError as error:  # there is no such setting, and what may have been meant
         return error.message
-
-
-def _key_place(name: str, kept: tuple[str, ...]) -> str | None:
-    if os.environ.get(name, "").strip():
-        return "environment"
-    return "keyring" if name in kept else None
 
 
 def _secret(name: str) -> str:
@@ -157,27 +139,12 @@ def _settings(root: Path | None) -> Settings:
     return read_settings(os.environ, root=root or Path.cwd())
 
 
-def _value(one: Setting, settings: Settings) -> object:
-    value: object = settings
-    for step in one.name.split("."):
-        value = getattr(value, step)
-    return _usual(one) if value is None else _hide(one.name, value)
-
-
-def _usual(one: Setting) -> object:
-    """What counts where nobody has set it."""
-    if one.name == "code.max_steps":
-        return CODE_STEPS
-    table, _, name = one.name.rpartition(".")
-    return getattr(DEFAULT_LIMITS, name) if table == "code.limits" else one.default
-
-
 def _fields(one: Setting, settings: Settings) -> dict[str, object]:
     origin = settings.origin(one.name)
     return {
         "name": one.name,
-        "value": _value(one, settings),
-        "default": _usual(one),
+        "value": shown_value(one, settings),
+        "default": usual_value(one),
         "type": one.kind,
         "summary": one.summary,
         "variable": one.variable,
@@ -186,9 +153,9 @@ def _fields(one: Setting, settings: Settings) -> dict[str, object]:
 
 
 def _format_setting(one: Setting, settings: Settings, *, show_origin: bool) -> str:
-    usual = _usual(one)
+    usual = usual_value(one)
     kind = one.kind if usual in (None, ()) else f"{one.kind}, {usual} if not set"
-    value = _value(one, settings)
+    value = shown_value(one, settings)
     lines = [f"{one.name} = {'(not set)' if value is None else _toml(value)}", f"    {one.summary} ({kind})"]
     if show_origin:
         lines += [f"    from {place}" for place in dict.fromkeys(_places(one, settings))]
@@ -197,16 +164,11 @@ def _format_setting(one: Setting, settings: Settings, *, show_origin: bool) -> s
 
 def _places(one: Setting, settings: Settings) -> list[str]:
     """Where the value is from; of a list one for each of its words."""
-    value = _value(one, settings)
+    value = shown_value(one, settings)
     if not isinstance(value, tuple) or not value:
         return [_place(settings.origin(one.name))]
     names = [f"{one.name}[{at}]" for at in range(len(value))]
     return [_place(settings.origin(name if name in settings.origins else one.name)) for name in names]
-
-
-def _hide(name: str, value: object) -> object:
-    """Return the value to be shown: the address of a database without its password."""
-    return hide_password(value) if name == DATABASE and isinstance(value, str) else value
 
 
 def _place(origin: Origin) -> str:

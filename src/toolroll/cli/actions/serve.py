@@ -67,6 +67,7 @@ def serve_page(
             place=options,
             sessions=sessions,
             data=data or _find_data(),
+            doctor=lambda: load("toolroll.cli.actions.doctor.report:describe_everything")(folder),
         )
         local = load("toolroll.web.guard:LOCAL_NAMES")
         known = {*local, *names}

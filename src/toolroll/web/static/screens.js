@@ -8,6 +8,7 @@ export const SCREENS = [
   { name: "figures", load: () => import("./figures.js").then((one) => one.Figures) },
   { name: "ideas", label: "Ideas", icon: "idea", load: () => import("./ideas.js").then((one) => one.Ideas) },
   { name: "write", label: "Ghostpen", icon: "pen", load: () => import("./ghostpen.js").then((one) => one.Ghostpen) },
+  { name: "settings", label: "Settings", icon: "gear", load: () => import("./settings.js").then((one) => one.Settings) },
   { name: "idea", load: () => import("./ideas.js").then((one) => one.Idea) },
   { name: "chat", load: () => import("./chat.js").then((one) => one.Chat) },
 ];

@@ -20,7 +20,7 @@ _TEXT_COLUMN: Final = 9
 
 def check_everything(session: Session, *, root: Path | None, online: bool) -> int:
     """Run all checks and show what they found; return the exit code: 1 when something is broken."""
-    findings = list(_findings(root or Path.cwd(), online=online))
+    findings = list(find_everything(root or Path.cwd(), online=online))
     broken = [one for one in findings if one.status == "broken"]
     if session.json:
         session.write_json({"ok": not broken, "findings": [_fields(one) for one in findings]})
@@ -29,7 +29,13 @@ def check_everything(session: Session, *, root: Path | None, online: bool) -> in
     return FAILED if broken else DONE
 
 
-def _findings(root: Path, *, online: bool) -> Iterator[Finding]:
+def describe_everything(root: Path) -> list[dict[str, str]]:
+    """Run all checks that need no network, and return what they found as plain fields."""
+    return [_fields(one) for one in find_everything(root, online=False)]
+
+
+def find_everything(root: Path, *, online: bool) -> Iterator[Finding]:
+    """Run all checks, and yield what they find."""
     known = list(check_machine(os.environ))
     yield from known
     if any(one.name == "folders" for one in known):
