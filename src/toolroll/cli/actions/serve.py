@@ -69,10 +69,8 @@ def serve_page(
             data=data or _find_data(),
             doctor=lambda: load("toolroll.cli.actions.doctor.report:describe_everything")(folder),
         )
-        local = load("toolroll.web.guard:LOCAL_NAMES")
-        known = {*local, *names}
+        known = {*load("toolroll.web.guard:LOCAL_NAMES"), *names}
         app = make_app(service, names=known, slots=concurrency, mounted=_mount_mcp(folder, place, store, book, known))
-
         place_at = at and f"&at={at}"
 
         def on_start(actual: int) -> None:
