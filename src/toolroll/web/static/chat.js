@@ -12,7 +12,7 @@ import { Markdown } from "./markdown.js";
 import { listen, watch } from "./news.js";
 import { Timeline } from "./timeline.js";
 
-const PART = 60; // entries that are drawn at once, the newest first
+const PART = 80; // entries that are drawn at once, the newest first
 
 function CallBody({ item, chatId }) {
   const [whole, setWhole] = useState(null);
@@ -77,16 +77,20 @@ function entriesOf(items) {
   return found;
 }
 
-// The newest entries at once, and older ones a part a frame: a long run must not keep the page waiting.
+// The newest entries; older ones come when a person scrolls up to them: a long run must not keep the page waiting.
 function Entries({ items, chatId, onResend }) {
   const all = useMemo(() => entriesOf(items), [items]);
   const [count, setCount] = useState(PART);
+  const more = useRef(null);
   useEffect(() => {
-    if (count >= all.length) return undefined;
-    const timer = setTimeout(() => setCount(count + PART), 0);
-    return () => clearTimeout(timer);
-  }, [count, all.length]);
-  return all.slice(-count).map((entry) => html`<${Entry} key=${entry.key} entry=${entry} chatId=${chatId} onResend=${onResend} />`);
+    if (!more.current) return undefined;
+    const observer = new IntersectionObserver((found) => found.some((one) => one.isIntersecting) && setCount(count + PART));
+    observer.observe(more.current);
+    return () => observer.disconnect();
+  }, [count, all.length > count]);
+  return html`${all.length > count && html`<li key="more" ref=${more}><button class="btn plain small" onClick=${() => setCount(count + PART)}>
+      ${(all.length - count).toLocaleString("en")} earlier entries</button></li>`}
+    ${all.slice(-count).map((entry) => html`<${Entry} key=${entry.key} entry=${entry} chatId=${chatId} onResend=${onResend} />`)}`;
 }
 
 function Busy({ since }) {
@@ -217,8 +221,14 @@ export function Chat({ id, home }) {
   const isBusy = chat !== null && (chat.state === "running" || chat.state === "elsewhere");
   useEffect(() => setSince(Date.now()), [isBusy, chat && chat.items.length]);
   useEffect(() => {
-    if (log.current && follows.current) log.current.scrollTop = log.current.scrollHeight;
-  }, [chat, writing]);
+    // What grows, an answer or a diff that is drawn in parts, is followed as long as the person is at the end.
+    if (!log.current) return undefined;
+    const follow = () => follows.current && log.current && (log.current.scrollTop = log.current.scrollHeight);
+    const observer = new ResizeObserver(follow);
+    observer.observe(log.current.firstElementChild);
+    follow();
+    return () => observer.disconnect();
+  }, [chat === null, view]);
   if (problem && !chat) return html`<div class="page"><p class="notice bad" role="alert">${problem.message}</p></div>`;
   if (!chat) return html`<div class="page"><p class="sub" role="status">Loading …</p></div>`;
   const act = (work) => async () => {

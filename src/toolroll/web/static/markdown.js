@@ -5,7 +5,7 @@ import { colour } from "./code.js";
 
 const SAFE = /^(https?:|mailto:)/i;
 const MAX_DEPTH = 24;
-const PIECE = 3000; // characters that are read and shown at once: a long answer must not keep the page waiting
+const PIECE = 1500; // characters that are read and shown at once: a long answer must not keep the page waiting
 
 function link(token, depth) {
   const shown = inline(token.tokens, depth);
