@@ -32,7 +32,7 @@ export function Approval({ chatId, question, isFirst, onAnswered, onError }) {
 
   useEffect(() => {
     // Somebody who is writing is left alone; else the keys answer at once, as in a terminal.
-    if (isFirst && box.current && !(isTyping(document.activeElement) && document.activeElement.value)) box.current.focus();
+    if (isFirst && box.current && !(isTyping(document.activeElement) && document.activeElement.value)) box.current.focus({ preventScroll: true });
   }, [question.digest]);
 
   const answer = async (more) => {

@@ -35,7 +35,8 @@ export function Figures() {
     ${unpriced > 0 && html`<p class="small">The price of ${count(unpriced)} steps is not known: they are not in the cost.</p>`}
     <div class="columns">
       <${Columns} title="Tokens by day" days=${perDay("tokens")} format=${tokens} />
-      <${Columns} title="Cost by day" days=${perDay("cost")} format=${money} look="b2" />
+      ${sum("cost") > 0 && html`<${Columns} title="Cost by day" days=${perDay("cost")} format=${money} look="b2" />`}
+      <${Columns} title="Steps by day" days=${perDay("steps")} format=${count} look="b3" />
     </div>
     <div class="columns">
       <${Bars} title="Calls by tool" rows=${found.tools.slice(0, 10).map((one) => ({ label: one.name, value: one.calls, look: "b3",
