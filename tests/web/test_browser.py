@@ -5,8 +5,7 @@ Without Chromium these tests are skipped. With TOOLROLL_PICTURES=DIR each screen
 
 import os
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -80,13 +79,6 @@ def begin(page: Page, site: Site, *turns: object, text: str = "Make them tens.")
 
 def content(site: Site) -> str:
     return (site.root / "project" / "a.py").read_text()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    ends = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
 
 
 def picture(page: Page, name: str) -> None:
@@ -275,8 +267,16 @@ def test_S22_on_a_phone_in_the_dark(page: Page, site: Site) -> None:
     width = page.get_by_role("main").bounding_box()
     assert width is not None
     assert width["width"] <= 360
+    (site.root / "project" / "a.py").write_text(BEFORE + "three = 3\n")
     approve.click()
-    wait_until(lambda: content(site) == AFTER)
+    expect(page.get_by_text("a.py has changed since you were shown this, so nothing was written.")).to_be_visible()
+    picture(page, "phone-stale")
+    assert content(site) == BEFORE + "three = 3\n"
+    for name in ("waiting", "runs", "figures", ""):
+        page.goto(f"{site.url}/#/{name}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        check_accessibility(page)
+        picture(page, f"phone-{name or 'home'}")
 
 
 @pytest.mark.parametrize("slots", [0])

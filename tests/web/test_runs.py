@@ -1,11 +1,15 @@
 """What the page asks of recorded runs, over a real socket: lists, figures, timelines, forks, replays, exports (S20)."""
 
+import asyncio
 import base64
 import json
 
 import pytest
 from tests.web.conftest import Site
-from tests.web.test_page import BEFORE, READ, REWRITE, answer, start, wait_for
+from tests.web.test_page import BEFORE, READ, REWRITE, answer, start, wait_for, write_script
+
+from toolroll.apps.chats import Chats
+from toolroll.journal.sqlite import SqliteJournal
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 16).decode()
 
@@ -94,6 +98,31 @@ def test_S20_a_file_that_is_not_what_it_says_is_refused(site: Site, media_type: 
     with site.browser() as client:
         assert client.post("/api/chats", json={"text": "Hi", "files": [file]}).status_code == 400
         assert client.get("/api/runs").json()["total"] == 0
+
+
+def test_S20_what_another_process_asks_is_watched_and_answered_here(site: Site) -> None:
+    async def ask() -> str:
+        # Its own journal and its own chats: what it knows is on record, and nowhere else.
+        journal = SqliteJournal(site.root / "home" / "data" / "runs.db")
+        other = Chats(journal, site.service.environment)
+        model = write_script(site, READ, REWRITE, "Answered elsewhere.")
+        chat_id = await other.start("Make them tens.", folder=site.root / "project", model=model)
+        while not other.view(chat_id).requests or other.view(chat_id).is_running:
+            await asyncio.sleep(0.01)
+        await other.close()
+        journal.close()
+        return chat_id
+
+    with site.browser() as client:
+        with client.stream("GET", "/api/news?chat=") as stream:
+            lines = stream.iter_lines()
+            next(lines)
+            chat_id = asyncio.run(ask())
+            assert next(line for line in lines if line.startswith("data: ")) == 'data: {"chat": ""}'
+        [waiting] = client.get("/api/home").json()["waiting"]
+        assert (waiting["kind"], waiting["id"]) == ("chat", chat_id)
+        answer(client, wait_for(client, chat_id, "waiting"), decision="approve")
+        assert wait_for(client, chat_id, "idle")["items"][-1]["text"] == "Answered elsewhere."
 
 
 def test_S20_figures_and_home_count_what_was_run(site: Site) -> None:

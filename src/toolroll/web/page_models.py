@@ -161,6 +161,8 @@ class Item(_Body):
     state: CallState | None = None
     reason: str = ""
     duration_ms: float | None = None
+    code: str = ""
+    """Why a call failed; empty where it did not."""
     is_cut: bool = False
     """Whether there is more of a call than is here."""
     tokens: int = 0

@@ -192,6 +192,7 @@ def _call_item(number: int, call: ToolCall, calls: _Calls, step: int, limit: int
         state=state,
         reason=calls.reasons.get(call.id, ""),
         text=_cut(result, limit),
+        code="" if ended is None else ended.code or "",
         is_cut=len(result) > limit or len(call.arguments) > limit,
         tokens=len(result) // CHARACTERS_PER_TOKEN,
         duration_ms=None if ended is None else ended.duration_ms,

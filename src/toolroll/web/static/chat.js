@@ -28,11 +28,14 @@ function CallBody({ item, chatId }) {
   </div>`;
 }
 
+const STALE = ["stale_approval", "stale_edit"];
+
 function Call({ item, chatId }) {
   const [isOpen, setOpen] = useState(false);
   const [verb, object] = callTitle(item.name, item.arguments);
   const words = { running: "at work", waiting: "waits for you", failed: "failed", rejected: "rejected" };
-  return html`<details class=${`call ${item.state}`} onToggle=${(event) => setOpen(event.target.open)}>
+  return html`${STALE.includes(item.code) && html`<p class="notice" role="alert">${object || "The file"} has changed since you were shown this, so nothing was written. The model was told.</p>`}
+  <details class=${`call ${item.state}`} onToggle=${(event) => setOpen(event.target.open)}>
     <summary>${item.state === "running" ? html`<span class="dot running"></span>` : html`<${Icon} name=${item.state === "failed" ? "alert" : callIcon(item.name)} />`}
       <span class="what"><b>${verb}</b> ${object && html`<code>${object}</code>`}</span>
       <span class="took">${words[item.state] ? `${words[item.state]} ` : ""}${took(item.duration_ms)}</span></summary>

@@ -5,6 +5,7 @@ import { FileButton, FileChips, readFiles } from "./files.js";
 import { ago, folderName, money, tokens } from "./format.js";
 import { Icon } from "./icons.js";
 import { RunList } from "./runs.js";
+import { SCREENS } from "./screens.js";
 
 const WEEK = 7;
 
@@ -93,6 +94,8 @@ export function StartIdea({ onStarted }) {
   </form>`;
 }
 
+const has = (name) => SCREENS.some((one) => one.name === name);
+
 function FirstRun({ onError }) {
   const begin = async () => {
     try {
@@ -104,7 +107,7 @@ function FirstRun({ onError }) {
   return html`<section class="card pad stack" aria-label="First steps">
     <h2>Welcome. Look first, or choose a model.</h2>
     <p class="sub">The demo works on a copy of a small project: it finds a definition, asks who depends on it, and proposes a change that you approve and undo. It needs no key and no network.</p>
-    <div class="row"><button class="btn primary" onClick=${begin}><${Icon} name="play" />Try the demo</button><a class="btn" href="#/settings"><${Icon} name="gear" />Choose a model and a key</a></div>
+    <div class="row"><button class="btn primary" onClick=${begin}><${Icon} name="play" />Try the demo</button>${has("settings") && html`<a class="btn" href="#/settings"><${Icon} name="gear" />Choose a model and a key</a>`}</div>
     <p class="small">Or in a terminal: <code>toolroll config set model sonnet</code> and <code>toolroll config key set ANTHROPIC_API_KEY</code>. A model on this machine needs no key: <code>ollama:NAME</code>.</p>
   </section>`;
 }
@@ -149,7 +152,8 @@ export function Home({ home }) {
     ${!home.model && html`<${FirstRun} onError=${setProblem} />`}
     <section class="stack" aria-label="Start">
       <div class="row"><div class="tabs" role="group" aria-label="What to start">${KINDS.map(([key, words, icon]) => html`<button key=${key} aria-pressed=${kind === key}
-        onClick=${() => setKind(key)}><${Icon} name=${icon} />${words}</button>`)}</div></div>
+        onClick=${() => setKind(key)}><${Icon} name=${icon} />${words}</button>`)}</div>
+        ${has("write") && html`<a class="btn plain small" href="#/write"><${Icon} name="pen" />Write a post</a>`}</div>
       <${Start} home=${home} /></section>
     <${Waits} home=${home} />
     <section class="stack" aria-label="Recent"><div class="head"><h2>Recent</h2><${Week} /></div>
