@@ -1,7 +1,9 @@
 """Every way that each command of both programs can end: what is typed, what is there before, and the exit code."""
 
+import sys
 from typing import NamedTuple
 
+from tests.mcp_client.scripted import SCRIPT
 from tests.support.scene import Words
 
 
@@ -271,6 +273,28 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(1, "nothing", "decision_refused"),
         End(2, "", "usage"),
     ),
+    ("mcp", "add"): (
+        End(0, "s --no-test -- server", first="mcp remove s"),
+        End(2, "s", "usage"),
+        End(2, "s --no-test -- server", "usage", first="mcp add s --no-test -- server"),
+        End(1, "s --url http://x.example/mcp", "url_refused"),
+    ),
+    ("mcp", "list"): (End(0, first="mcp add s --no-test -- server"), End(2, "--root nowhere", "usage")),
+    ("mcp", "test"): (
+        End(0, "s", first=f"mcp add s --no-test -- {sys.executable} -S {SCRIPT}"),
+        End(2, "nothing", "usage"),
+        End(1, "broken", "mcp_server", first="mcp add broken --no-test -- /bin/false"),
+    ),
+    ("mcp", "remove"): (
+        End(0, "s", first="mcp add s --no-test -- server"),
+        End(1, "s", "no_server"),
+        End(2, "", "usage"),
+    ),
+    ("mcp", "login"): (
+        End(0, "s --out", first="mcp add s --no-test --oauth --url https://x.example/mcp"),
+        End(1, "t", "mcp_server", first="mcp add t --no-test --oauth --url http://127.0.0.1:9/mcp"),
+        End(2, "nothing", "usage"),
+    ),
     ("tokens", "create"): (
         End(0, "laptop", first="tokens revoke laptop"),
         End(2, "a/b", "usage"),
@@ -482,6 +506,7 @@ AT_A_TERMINAL: set[Words] = {("write", "profile", "edit"), ("write", "serve"), (
 CANNOT_FAIL: set[Words] = {
     ("serve",),
     ("write", "serve"),
+    ("mcp", "list"),
     ("tokens", "webhook-secret"),
     ("write", "profile", "list"),
     ("write", "completion"),

@@ -10,7 +10,7 @@ from tests.support.scene import LEAVES, Words, program_words
 VENDORS = {"anthropic", "openai", "opentelemetry", "keyring", "prompt_toolkit", "tavily", "notion_client", "mcp"}
 NEED_NONE: tuple[str, ...] = ("tools list", "tools show done", "runs list", "stats", "changes", "outputs list")
 NEED_NONE += ("explore list",)
-NEED_NONE += ("config list", "config path", "policy list", "trust list", "completion bash", "demo", "index")
+NEED_NONE += ("config list", "config path", "policy list", "trust list", "mcp list", "completion bash", "demo", "index")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, RunFinished, StepStarted, TextArrived
@@ -32,6 +32,9 @@ from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested
 from toolroll.kernel.data.messages import Prompt
 from toolroll.models.model import Model
 from toolroll.models.scripted import ScriptedModel
+
+if TYPE_CHECKING:
+    from toolroll.apps.mcp_servers import ServerPool
 
 CHAT_STEPS: Final = 30
 """Turns of the model for one message, where the settings do not say."""
@@ -84,6 +87,7 @@ class Chats:
         self._journal = journal
         self._environment = environment
         self._chats: dict[str, _Chat] = {}
+        self._servers: dict[Path, ServerPool] = {}
         self.feed: Feed = Feed()
 
     async def start(self, prompt: Prompt, *, folder: Path, model: str | None = None, read_only: bool = False) -> str:
@@ -193,6 +197,8 @@ class Chats:
         for chat_id in tuple(self._chats):
             await self.stop(chat_id)
         await close_models([chat.model for chat in self._chats.values()])
+        for pool in self._servers.values():
+            await asyncio.to_thread(pool.close)
 
     def _connect(self, folder: Path, model: str | None, *, read_only: bool) -> _Chat:
         if not folder.is_dir():
@@ -241,8 +247,12 @@ class Chats:
         start: Mapping[str, Any],
     ) -> None:
         try:
-            with Project.open(chat.spec.project_folder, self._environment) as project:
+            folder = chat.spec.project_folder
+            with Project.open(folder, self._environment, servers=self._servers.get(folder)) as project:
                 surface = self._surface(chat)
+                await project.learn_servers(surface)
+                if (pool := project.detach_servers()) is not None:
+                    self._servers[folder] = pool
                 agent = build_agent(
                     chat.spec, project=project, surface=surface, journal=self._journal, model=chat.model
                 )

@@ -63,7 +63,10 @@ def build_code_agent(
     at_limit: AtLimit = AtLimit.ANSWER,
 ) -> Agent[None]:
     """Return the coding agent for a project; `model` is one that is connected already."""
-    entries = list_code_tools(spec, project=project, surface=surface)
+    entries = [
+        *list_code_tools(spec, project=project, surface=surface),
+        *project.server_tools(surface, read_only=spec.read_only),
+    ]
     options = make_options(spec, entries, project=project, surface=surface, journal=journal, model=model)
     tools = [entry.tool for entry in entries]
     options["system"] = code_prompt(tools, instructions=project.instructions.text, system=spec.system)

@@ -161,7 +161,10 @@ def make_research_options(
     }
     if source is not None:
         made["source"] = source
-    permissions = permissions_for(list_research_tools(made), surface, settings=project.settings, folder=project.root)
+    remote = project.server_tools(surface)
+    tools = [*list_research_tools(made), *remote]
+    made["more_tools"] = [entry.tool for entry in remote]
+    permissions = permissions_for(tools, surface, settings=project.settings, folder=project.root)
     policy = (permissions.policy or Policy()).plus(SEARCH_POLICY.rules)
     # Where nobody can be asked, the model is told so and goes on; a question would leave it without a document.
     made["policy"] = replace(policy, outward="refuse") if permissions.approver is None else policy

@@ -208,6 +208,7 @@ class JobDriver:
 
             async def run() -> str:
                 model = self._connect(spec.model, project, job)
+                await project.learn_servers(surface)
                 async with build_code_agent(
                     spec, project=project, surface=surface, journal=self._journal, model=model
                 ) as agent:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolroll.apps.surface import Surface, TemporaryRule
 from toolroll.errors import DecisionRefused, ToolrollError
-from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
+from toolroll.home.rules import SERVER_PLACE, RememberedRule, RuleBook, ToolIdentity, workspace_key
 from toolroll.home.settings import Settings
 from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
@@ -64,13 +64,18 @@ class RuleMemory:
         tools: Collection[ToolIdentity],
         clock: Callable[[], datetime],
         temporary: list[TemporaryRule] | None = None,
+        remote: Sequence[CatalogEntry] = (),
     ) -> None:
         self._book = book
         self._tools = tools
+        self._remote = remote
         self._clock = clock
         self._temporary: list[TemporaryRule] = [] if temporary is None else temporary
         self.workspace = workspace
-        self.places: dict[str, str] = {tool.tool: tool.place for tool in tools}
+        self.places: dict[str, str] = {
+            **{tool.tool: tool.place for tool in tools},
+            **{entry.tool.name: entry.place for entry in remote},
+        }
         """Where each tool is from."""
 
     @property
@@ -80,29 +85,43 @@ class RuleMemory:
 
     def rules(self) -> tuple[Rule, ...]:
         """Return the rules that count now; of a book that cannot be read any more none, so that all is asked about."""
-        known = {(tool.tool, tool.fingerprint) for tool in self._tools}
+        # Of a server's tools, which can change at any time, as they are now.
+        tools = [*self._tools, *map(_identify, self._remote)]
+        known = {(tool.tool, tool.fingerprint) for tool in tools}
         temporary = [one.rule for one in self._temporary if (one.tool, one.fingerprint) in known]
         try:
-            return (*self._book.rules_for(self.workspace, self._tools), *temporary)
+            return (*self._book.rules_for(self.workspace, tools), *temporary)
         except (ToolrollError, OSError):
             return tuple(temporary)
 
     def can_remember(self, request: ApprovalRequest) -> bool:
-        """Return whether a rule can be bound to something: a path, and the origin of the tool."""
-        return bool(request.paths) and request.tool in self.places
+        """Return whether a rule can be bound to something: a path or a server, and the origin of the tool."""
+        if request.is_question or request.tool not in self.places:
+            return False
+        # What could carry private text out of the run is asked about whatever a rule says (XL14).
+        return bool(request.paths) or (self.is_remote(request) and not request.is_exposed)
+
+    def is_remote(self, request: ApprovalRequest) -> bool:
+        """Return whether it is about a tool of an MCP server, which names no paths."""
+        return self.places.get(request.tool, "").startswith(SERVER_PLACE)
 
     def covers(self, request: ApprovalRequest) -> bool:
         """Return whether a rule that was added since the question was asked answers it."""
         if request.is_exposed or request.is_repeat or request.is_question:  # no rule is enough for that (XL14)
             return False
+        if self.is_remote(request):  # it may be asked about because its definition has changed (XM2)
+            return False
         return any(rule.matches(request.tool, request.judged_paths) for rule in self.rules())
 
-    def add(self, request: ApprovalRequest, glob: str) -> None:
-        """Allow this tool on these paths from now on, in this workspace; ToolrollError where that cannot be kept."""
+    def add(self, request: ApprovalRequest, glob: str | None) -> None:
+        """Allow this tool on these paths, or with None whatever it is given, from now on, in this workspace.
+
+        ToolrollError says why that cannot be kept.
+        """
         tool = ToolIdentity(tool=request.tool, fingerprint=request.fingerprint, place=self.places[request.tool])
         self._book.add(RememberedRule.for_tool(tool, path=glob, workspace=self.workspace, added=self._clock()))
 
-    def add_temporary(self, request: ApprovalRequest, glob: str) -> None:
+    def add_temporary(self, request: ApprovalRequest, glob: str | None) -> None:
         """Allow this tool, as it is defined now, on these paths until the command ends."""
         self._temporary.append(TemporaryRule(tool=request.tool, path=glob, fingerprint=request.fingerprint))
 
@@ -126,19 +145,26 @@ def _only_reads(tool: Tool) -> bool:
 
 
 def _open_memory(entries: Sequence[CatalogEntry], folder: Path, surface: Surface) -> RuleMemory | None:
-    tools = [
-        ToolIdentity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
-        for entry in entries
-        if not entry.tool.asks
-    ]
+    remote = [entry for entry in entries if entry.place.startswith(SERVER_PLACE)]
+    tools = [_identify(entry) for entry in entries if not entry.tool.asks and entry not in remote]
     try:
         book = RuleBook.from_environment(surface.environment)
         _note_unbound(book, surface)
     except ToolrollError as error:
         surface.warn(error.message)
         return None
-    key = workspace_key(folder)
-    return RuleMemory(book, key, tools=tools, clock=utc_now, temporary=surface.temporary_rules)
+    return RuleMemory(
+        book,
+        workspace_key(folder),
+        tools=tools,
+        clock=utc_now,
+        temporary=surface.temporary_rules,
+        remote=remote,
+    )
+
+
+def _identify(entry: CatalogEntry) -> ToolIdentity:
+    return ToolIdentity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
 
 
 def _note_unbound(book: RuleBook, surface: Surface) -> None:

@@ -9,7 +9,8 @@ from typing import Final
 
 from toolroll.apps.surface import Surface
 from toolroll.errors import DefinitionError, FileProblem, NotAFile, PathRefused, ToolrollError
-from toolroll.home.project_settings import PROJECT_SETTINGS, read_project_bytes, untrusted_note
+from toolroll.home.mcp_servers import MCP_JSON
+from toolroll.home.project_settings import PROJECT_SETTINGS, read_mcp_json_bytes, read_project_bytes, untrusted_note
 from toolroll.home.rules import workspace_key
 from toolroll.home.trust import TrustBook
 from toolroll.packs.catalog import CatalogEntry, load_content
@@ -42,14 +43,16 @@ def project_tool_files(root: Path, surface: Surface) -> list[tuple[str, bytes]]:
 
 
 def project_files(root: Path, surface: Surface) -> list[tuple[str, bytes]]:
-    """Return all files of a project that need trust: its settings, if it has some, and its tool files."""
-    try:
-        content = read_project_bytes(root)
-    except (FileProblem, PathRefused) as error:
-        surface.warn(error.message)
-        content = None
-    settings = [] if content is None else [(PROJECT_SETTINGS, content)]
-    return [*settings, *project_tool_files(root, surface)]
+    """Return all files of a project that need trust: its settings, its MCP servers and its tool files."""
+    found: list[tuple[str, bytes]] = []
+    for path, read in ((PROJECT_SETTINGS, read_project_bytes), (MCP_JSON, read_mcp_json_bytes)):
+        try:
+            content = read(root)
+        except (FileProblem, PathRefused) as error:
+            surface.warn(error.message)
+            content = None
+        found += [] if content is None else [(path, content)]
+    return [*found, *project_tool_files(root, surface)]
 
 
 def load_trusted_tools(root: Path, taken: Sequence[CatalogEntry], surface: Surface) -> list[CatalogEntry]:

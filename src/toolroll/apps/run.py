@@ -14,7 +14,7 @@ from toolroll.apps.surface import Surface
 from toolroll.errors import UsageError
 from toolroll.journal.journal import Journal
 from toolroll.models.model import Model
-from toolroll.packs.catalog import CatalogEntry, read_catalog
+from toolroll.packs.catalog import Catalog, CatalogEntry, read_catalog
 from toolroll.packs.code.keys import WORKSPACE
 
 
@@ -22,13 +22,13 @@ def build_run_agent(
     spec: AgentSpec, *, project: Project, surface: Surface, journal: Journal, model: Model | None = None
 ) -> Agent[None]:
     """Return the agent that the spec describes; `model` is one that is connected already."""
-    entries = list_run_tools(spec)
+    entries = list_run_tools(spec, project.server_tools(surface))
     return Agent(**make_options(spec, entries, project=project, surface=surface, journal=journal, model=model))
 
 
-def list_run_tools(spec: AgentSpec) -> Sequence[CatalogEntry]:
-    """Return the tools of the packs, files and modules that are named, or only those of them that are named."""
-    catalog = read_catalog(spec.packs, spec.sources)
+def list_run_tools(spec: AgentSpec, more: Sequence[CatalogEntry] = ()) -> Sequence[CatalogEntry]:
+    """Return the tools of the packs, files and modules that are named and `more`, or only those that are named."""
+    catalog = Catalog((*read_catalog(spec.packs, spec.sources).entries, *more))
     if not spec.tools:
         return catalog.entries
     unknown = [name for name in spec.tools if catalog.get(name) is None]

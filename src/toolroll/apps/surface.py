@@ -24,7 +24,7 @@ class TemporaryRule:
     """What a person allowed until a command or chat ends: one tool, as it was defined then, on paths."""
 
     tool: str
-    path: str
+    path: str | None
     fingerprint: str
 
     @property

@@ -15,20 +15,31 @@ from typing import Any, Final, Literal
 from pydantic import ValidationError
 
 from toolroll.errors import FileMissing, ToolrollError, UsageError
+from toolroll.home.mcp_servers import MAX_JSON_BYTES, MCP_JSON, ServerSettings, check_project_servers
 from toolroll.home.rules import workspace_key
 from toolroll.home.settings_layers import MAX_SETTINGS_BYTES, Layer, describe_fault
 from toolroll.home.settings_schema import Origin, SettingsFile, explicit_values
 from toolroll.home.trust import TrustBook
 from toolroll.safe.paths.names import parse_path, quote_path
 from toolroll.safe.paths.root import Root
+from toolroll.safe.text import one_line
 
 PROJECT_SETTINGS: Final = ".toolroll/settings.toml"
 """Where a project keeps them; no tool reads or writes there."""
 
-_MAY_SET: Final = ("model", "code.deny", "code.check", "code.check_seconds", "code.max_steps", "code.limits.")
+_MAY_SET: Final = (
+    "model",
+    "code.deny",
+    "code.check",
+    "code.check_seconds",
+    "code.max_steps",
+    "code.limits.",
+    "mcp_servers",
+)
 _MODELS: Final = ("anthropic:", "openai:", "ollama:")
 """Whose models a project may name. The others say where to connect to, or which file to load: an address by the back
 door."""
+_MAX_SHOWN: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +65,19 @@ def read_project_file(root: Path, environment: Mapping[str, str]) -> ProjectFile
 
 def read_project_bytes(root: Path) -> bytes | None:
     """Return the bytes of the file; None where there is none. A FileProblem says why it cannot be read."""
+    return _read_bytes(root, PROJECT_SETTINGS, MAX_SETTINGS_BYTES)
+
+
+def read_mcp_json_bytes(root: Path) -> bytes | None:
+    """Return the bytes of a project's `.mcp.json`; None where there is none."""
+    return _read_bytes(root, MCP_JSON, MAX_JSON_BYTES)
+
+
+def _read_bytes(root: Path, path: str, limit_bytes: int) -> bytes | None:
     # Not through a workspace: its guard lets nobody in there.
     with closing(Root(root)) as files:
         try:
-            return files.read_bytes(parse_path(PROJECT_SETTINGS), limit_bytes=MAX_SETTINGS_BYTES)
+            return files.read_bytes(parse_path(path), limit_bytes=limit_bytes)
         except FileMissing:
             return None
 
@@ -96,6 +116,7 @@ def parse_project_settings(content: bytes) -> SettingsFile:
         for name in _setting_names(whole):
             _check_name(name)
         file = SettingsFile.model_validate(whole)
+        check_project_servers(file.mcp_servers)
     except ValidationError as error:
         raise _project_error(describe_fault(error)) from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number of 5,000 digits, too deep
@@ -111,7 +132,22 @@ def describe_settings(file: SettingsFile) -> str:
     """Describe what trusting the file means."""
     names = ", ".join(explicit_values(file)) or "nothing"
     check = f" Its check is a command that would run as you: {shlex.join(file.code.check)}" if file.code.check else ""
-    return f"It sets {names}.{quote_path(check)}"
+    return "\n".join([f"It sets {names}.{quote_path(check)}", *describe_servers(file.mcp_servers)])
+
+
+def describe_servers(servers: Mapping[str, ServerSettings]) -> list[str]:
+    """Describe, a line each, what using these MCP servers means: which command runs, or who is called, with what."""
+    lines = []
+    for name, one in servers.items():
+        if one.url is not None:
+            told = f"calls {one.url}"
+        else:
+            told = f"runs as you: {shlex.join([one.command or '', *one.args])}"
+            told += f" (in {one.cwd})" if one.cwd else ""
+        given = {**dict.fromkeys(one.env, ""), **one.variables, **one.headers}
+        pairs = ", ".join(f"{key}={value}" if value else key for key, value in given.items())
+        lines.append(one_line(f"MCP server {name} {told}" + (f"; it is given {pairs}" if pairs else ""), _MAX_SHOWN))
+    return lines
 
 
 def _check_name(name: str) -> None:

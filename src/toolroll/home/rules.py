@@ -2,7 +2,8 @@
 
 Only narrow leave can be remembered: one tool as it is defined and where it is from, on paths that a glob with a name in
 it fits, in the one workspace where it was given. Another tool of that name, or the same one with another definition,
-is asked about. Such a rule spares a question; it never beats a deny rule, because the policy asks those first.
+is asked about. A tool of an MCP server names no paths: leave for it is for all its calls. Such a rule spares a
+question; it never beats a deny rule, because the policy asks those first.
 """
 
 import os
@@ -26,8 +27,12 @@ from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.root import Root
 from toolroll.safe.text import suspicious
 
-VERSION: Final = 2
-"""1 had rules for whatever tool bears a name; they are read, and count for nothing."""
+VERSION: Final = 3
+"""1 had rules for whatever tool bears a name; they are read, and count for nothing. 2 had none without a path."""
+_VERSION_WITH_PATHS: Final = 2
+
+SERVER_PLACE: Final = "mcp:"
+"""Begins the place of a tool of an MCP server: its name and a hash of what the server is follow."""
 
 MAX_RULES_BYTES: Final = 1_048_576
 """Some five thousand rules: nobody says "always" that often, and a file that large is read in 10 ms."""
@@ -54,13 +59,14 @@ class RememberedRule:
     tool: str
     fingerprint: str
     place: str
-    path: str
+    path: str | None
+    """None for a tool of an MCP server, which names no paths."""
     workspace: str
     added: datetime
     action: Literal["allow"] = "allow"
 
     @classmethod
-    def for_tool(cls, tool: ToolIdentity, *, path: str, workspace: str, added: datetime) -> "RememberedRule":
+    def for_tool(cls, tool: ToolIdentity, *, path: str | None, workspace: str, added: datetime) -> "RememberedRule":
         """Leave for this tool."""
         return cls(
             tool=tool.tool,
@@ -75,7 +81,9 @@ class RememberedRule:
         check_name(self.tool)
         if not (self.fingerprint and self.place and _is_plain(self.fingerprint) and _is_plain(self.place)):
             raise UsageError(f"'{quote_path(self.place)}' is no place in plain characters, to bind a rule to.")
-        if problem := path_problem(self.path):
+        if self.path is None and not self.place.startswith(SERVER_PLACE):
+            raise UsageError(f"All calls of {self.tool} cannot be remembered: name a path that they may use.")
+        if self.path is not None and (problem := path_problem(self.path)):
             raise UsageError(f"'{quote_path(self.path)}' cannot be remembered: {problem}")
         if not os.path.isabs(self.workspace) or not _is_plain(self.workspace):  # noqa: PTH117 -- kept as text
             raise UsageError(f"'{quote_path(self.workspace)}' is no whole path in plain characters, to bind a rule to.")
@@ -187,7 +195,7 @@ class _StoredRule(BaseModel):
 
     action: Literal["allow"]
     tool: str
-    path: str
+    path: str | None
     workspace: str
     added: AwareDatetime
     fingerprint: str | None = None
@@ -220,7 +228,9 @@ def _parse_rules(text: str) -> list[_StoredRule]:
 
 def _dump_rules(rules: tuple[RememberedRule, ...]) -> str:
     stored = [_StoredRule(**asdict(one)) for one in rules]
-    return _StoredRules(version=VERSION, rules=stored).model_dump_json(indent=2) + "\n"
+    # As low as it can be: a toolroll that is older can read what it knows.
+    version = VERSION if any(one.path is None for one in rules) else _VERSION_WITH_PATHS
+    return _StoredRules(version=version, rules=stored).model_dump_json(indent=2) + "\n"
 
 
 def _describe_fault(error: ValidationError) -> str:

@@ -35,6 +35,9 @@ SETTINGS_NAME: Final = RelativePath(parts=("settings.toml",))
 ADDS_UP: Final = "code.deny"
 """The setting of which no layer takes anything away: a rule that denies is not undone from elsewhere."""
 
+SERVERS: Final = "mcp_servers"
+"""Tables by name, of which the user's own count before those of a project."""
+
 _OTHERS_CAN_WRITE: Final = 0o022
 _LINK: Final = (
     "The settings in '{path}' cannot be used: it is a link that leads elsewhere, where others may be able to write."
@@ -100,6 +103,10 @@ def _merge(layers: list[Layer], notes: tuple[str, ...]) -> Settings:
                 places = {f"{name}[{at}]": layer.origins[name] for at in range(len(before), len(before) + len(added))}
                 values[name] = (*before, *added)
                 origins |= places
+            elif name == SERVERS:
+                before = values.get(name, {})
+                origins |= {f"{name}.{one}": layer.origins[name] for one in value if one not in before}
+                values[name] = {**value, **before}
             else:
                 values[name] = value
             origins[name] = layer.origins[name]

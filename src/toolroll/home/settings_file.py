@@ -16,7 +16,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from toolroll.errors import UsageError
 from toolroll.home.keys import KEYS
-from toolroll.home.settings import SETTINGS_NAME, read_user_file, settings_path
+from toolroll.home.settings import SERVERS, SETTINGS_NAME, read_user_file, settings_path
 from toolroll.home.settings_layers import check_value, parse_settings, settings_error
 from toolroll.home.settings_schema import Setting, find_setting
 from toolroll.safe.locks import FileLock
@@ -55,6 +55,22 @@ def unset_setting(environment: Mapping[str, str], name: str) -> bool:
     """Remove a setting from the user's file, also an unknown one; return whether it was there."""
     # Not checked: what is removed may be what makes the file wrong.
     return _edit(settings_path(environment), lambda text: remove_value(text, name), is_checked=False)
+
+
+def add_server(environment: Mapping[str, str], name: str, table: Mapping[str, object]) -> None:
+    """Write an MCP server into the user's file; UsageError says that there is one of that name, or what is wrong."""
+
+    def add(text: str) -> str:
+        if name in tomllib.loads(text).get(SERVERS, {}):
+            raise UsageError(f"There is an MCP server '{name}' already. Remove it first: toolroll mcp remove {name}")
+        return set_value(text, f"{SERVERS}.{name}", dict(table))
+
+    _edit(settings_path(environment), add, is_checked=True)
+
+
+def remove_server(environment: Mapping[str, str], name: str) -> bool:
+    """Remove an MCP server from the user's file; return whether it was there."""
+    return "." not in name and unset_setting(environment, f"{SERVERS}.{name}")
 
 
 def set_value(text: str, name: str, value: object) -> str:

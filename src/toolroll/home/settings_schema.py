@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator
 from pydantic.fields import FieldInfo
 
 from toolroll.errors import UsageError
+from toolroll.home.mcp_servers import MAX_SERVERS, ServerSettings
 from toolroll.kernel.approval.policy import Rule
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 from toolroll.safe.paths.names import quote_path
@@ -177,6 +178,11 @@ class SettingsFile(_Table):
     code: CodeSettings = CodeSettings()
     jobs: JobSettings = JobSettings()
     webhooks: WebhookSettings = WebhookSettings()
+    mcp_servers: dict[str, ServerSettings] = Field(
+        default_factory=dict,
+        max_length=MAX_SERVERS,
+        description="MCP servers, by their names: see 'toolroll mcp list'.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +200,7 @@ class Settings(SettingsFile):
     """All settings in effect, and where each comes from; a setting that nobody has set is not in `origins`."""
 
     origins: Mapping[str, Origin] = Field(default_factory=dict, repr=False)
-    """By name (`code.max_steps`); of rules that add up also by each rule (`code.deny[0]`)."""
+    """By name (`code.max_steps`); of rules and servers, which add up, also by each (`code.deny[0]`)."""
     notes: tuple[str, ...] = ()
     """What a person should know, such as that the project's settings are not used."""
 
@@ -304,7 +310,7 @@ def _settings_in(table: type[BaseModel], before: str) -> Iterator[Setting]:
     for name, field in table.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from _settings_in(field.annotation, f"{before}{name}.")
-        else:
+        elif get_origin(field.annotation) is not dict:  # servers have names of the user's own, and commands for them
             default = field.get_default()
             yield Setting(name=before + name, kind=_field_kind(field), default=default, summary=field.description or "")
 

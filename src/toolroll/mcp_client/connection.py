@@ -104,10 +104,12 @@ class Connection:
             link = self._link
         try:
             # Shielded: another call may wait for the same connection.
-            await asyncio.shield(asyncio.wrap_future(link.ready))
+            waiting = asyncio.wrap_future(link.ready)
+            waiting.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may wait any more
+            await asyncio.shield(waiting)
         except Exception as error:  # noqa: BLE001 - the SDK and a foreign server run there
             self._failures += 1
-            raise _describe_failure(self._spec, error) from None
+            raise describe_failure(self._spec, error) from None
         return link
 
     async def _wait_before_retry(self) -> None:
@@ -193,7 +195,7 @@ class _Link:
                 told = one_line(error.error.message, _MAX_REASON_CHARACTERS)
                 return ToolFailure(f"The MCP server {name} refused: {told}", code="mcp_error")
             case _:
-                return _describe_failure(self._spec, error)
+                return describe_failure(self._spec, error)
 
     def close(self) -> None:
         """End the connection and wait until the server has ended."""
@@ -249,7 +251,8 @@ class _Link:
         self.reason, self.is_over, self.ended_at = reason, True, time.monotonic()
 
 
-def _describe_failure(spec: ServerSpec, error: BaseException) -> ToolrollError:
+def describe_failure(spec: ServerSpec, error: BaseException) -> ToolrollError:
+    """Return the error that says that the server cannot be used, and why."""
     if isinstance(error, ToolrollError) and not isinstance(error, McpServerFailed):
         return error
     place = redact_shown(one_line(spec.place, 200))

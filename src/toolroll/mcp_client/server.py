@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
+from toolroll.home.mcp_listings import ListingBook
 from toolroll.home.mcp_pins import PinBook
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import ToolResult
@@ -19,7 +20,7 @@ from toolroll.mcp_client.tool import RemoteTool
 if TYPE_CHECKING:
     import httpx2
 
-    from toolroll.mcp_client.connection import Connection
+    from toolroll.mcp_client.connection import Connection, MakeAuth
     from toolroll.mcp_client.session import Session, SessionInfo
 
 
@@ -38,6 +39,7 @@ class MCPServer:
         command: str = "",
         args: Sequence[str] = (),
         env: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
         cwd: str | None = None,
         url: str = "",
         headers: Mapping[str, str] | None = None,
@@ -47,6 +49,7 @@ class MCPServer:
         rename: Mapping[str, str] | None = None,
         allow: Sequence[str] = (),
         reads: Sequence[str] = (),
+        local: bool = False,
         private: bool = True,
         connect_seconds: float = CONNECT_SECONDS,
         call_seconds: float = CALL_SECONDS,
@@ -63,6 +66,7 @@ class MCPServer:
             command=command,
             args=_words(args, "args"),
             env=_words(env, "env"),
+            variables=dict(variables or {}),
             cwd=cwd,
             url=url,
             headers=dict(headers or {}),
@@ -71,11 +75,12 @@ class MCPServer:
             rename=dict(rename or {}),
             allow=_words(allow, "allow"),
             reads=_words(reads, "reads"),
+            local=local,
             private=private,
             connect_seconds=connect_seconds,
             call_seconds=call_seconds,
         )
-        self._set_up(spec, pins, environment, auth)
+        self._set_up(spec, pins, None, environment, None if auth is None else lambda: auth)
 
     @classmethod
     def from_spec(
@@ -83,27 +88,33 @@ class MCPServer:
         spec: ServerSpec,
         *,
         pins: PinBook | None = None,
+        listings: ListingBook | None = None,
         environment: Mapping[str, str] | None = None,
-        auth: "httpx2.Auth | None" = None,
+        make_auth: "MakeAuth | None" = None,
     ) -> "MCPServer":
-        """Return the server that the spec describes."""
+        """Return the server that the spec describes; with `listings`, its tools are known before it is started.
+
+        `make_auth` returns what authorizes requests, anew for each connection.
+        """
         server = cls.__new__(cls)
-        server._set_up(spec, pins, environment, auth)  # noqa: SLF001 - one of ours
+        server._set_up(spec, pins, listings, environment, make_auth)  # noqa: SLF001 - one of ours
         return server
 
     def _set_up(
         self,
         spec: ServerSpec,
         pins: PinBook | None,
+        listings: ListingBook | None,
         environment: Mapping[str, str] | None,
-        auth: "httpx2.Auth | None",
+        make_auth: "MakeAuth | None",
     ) -> None:
         self.spec: ServerSpec = spec
         self.notes: tuple[str, ...] = ()
         """What a person should know, such as tools of the server that cannot be used."""
         self._pins = pins
+        self._listings = listings
         self._environment = with_keys(os.environ) if environment is None else environment
-        self._auth = auth
+        self._make_auth = make_auth
         self._connection: Connection | None = None
         self._listed = 0
         self._tools: dict[str, RemoteTool] | None = None
@@ -112,6 +123,11 @@ class MCPServer:
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools, once they are known: inside of `async with`, or after `load_pinned`."""
         return tuple(self)
+
+    @property
+    def remote_tools(self) -> tuple[RemoteTool, ...]:
+        """Return the same tools with what is known of their definitions; none while they are not known."""
+        return tuple((self._tools or {}).values())
 
     def __iter__(self) -> Iterator[Tool]:
         if self._tools is None:
@@ -125,11 +141,19 @@ class MCPServer:
         return len(self._tools or ())
 
     def load_pinned(self) -> bool:
-        """Take the tools from the pins, without starting the server; return whether there are any."""
-        pinned = {} if self._pins is None else self._pins.find(self.spec.identity)
-        if self._tools is None and pinned:
-            self._read(list(pinned.values()), pinned)
+        """Take the tools from what was listed or pinned before, without starting the server; return whether it was."""
+        if self._tools is None:
+            pinned = {} if self._pins is None else self._pins.find(self.spec.identity)
+            listing = None if self._listings is None else self._listings.find(self.spec.identity)
+            known = listing.tools if listing is not None and listing.tools else list(pinned.values())
+            if known:
+                self._read(known, pinned)
         return self._tools is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the server is connected at this moment."""
+        return self._connection is not None and self._connection.is_open
 
     async def open(self) -> None:
         """Learn the tools: from the pins, or from the server itself."""
@@ -143,20 +167,29 @@ class MCPServer:
             return
         raws = await connection.request(_list_tools)
         self._listed = connection.number
+        self._keep_listing(raws)
         if self._tools is None:
             # Without pins, what the server says first is what the person who wrote this program has chosen.
-            known = {str(raw.get("name")): raw for raw in raws} if self._pins is None else {}
-            self._read(raws, known)
+            own = {str(raw.get("name")): raw for raw in raws}
+            self._read(raws, own if self._pins is None else self._pins.find(self.spec.identity))
             return
         found, self.notes = read_definitions(self.spec, raws)
         now = {one.name: one for one in found}
         for tool in self._tools.values():
-            tool.update(now.get(tool.remote_name))
+            tool.update(now.pop(tool.remote_name, None))
+        # What the server has beside those that are known is for the next agent.
+        self._add(list(now.values()), {})
+
+    def _keep_listing(self, raws: Sequence[Mapping[str, Any]]) -> None:
+        if self._listings is not None:
+            self._listings.put(self.spec.identity, self.spec.name, raws)
 
     async def inspect(self) -> tuple[list[RemoteDefinition], "SessionInfo"]:
         """Return what the server lists now, whatever is pinned, and what it says of itself."""
         connection = self._connect()
-        found, self.notes = read_definitions(self.spec, await connection.request(_list_tools))
+        raws = await connection.request(_list_tools)
+        self._keep_listing(raws)
+        found, self.notes = read_definitions(self.spec, raws)
         return found, await connection.info()
 
     async def call(self, tool: str, arguments: Mapping[str, object], ctx: ToolContext) -> ToolResult:
@@ -193,6 +226,10 @@ class MCPServer:
     def _read(self, raws: Sequence[Mapping[str, Any]], pinned: Mapping[str, Mapping[str, Any]]) -> None:
         found, self.notes = read_definitions(self.spec, raws)
         self._tools = {}
+        self._add(found, pinned)
+
+    def _add(self, found: Sequence[RemoteDefinition], pinned: Mapping[str, Mapping[str, Any]]) -> None:
+        assert self._tools is not None
         for one in found:
             name = choose_name(self.spec, one.name, self._tools)
             accepted = pinned.get(one.name)
@@ -206,10 +243,9 @@ class MCPServer:
 
     def _connect(self) -> "Connection":
         if self._connection is None:
-            auth = self._auth
             # The SDK costs as much as all the rest: loaded when a server is really needed.
             self._connection = load("toolroll.mcp_client.connection:Connection")(
-                self.spec, self._environment, make_auth=None if auth is None else lambda: auth
+                self.spec, self._environment, make_auth=self._make_auth
             )
         return self._connection
 

@@ -5,10 +5,12 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from toolroll.errors import UrlRefused, UsageError
+from toolroll.home.mcp_servers import ServerSettings
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.data.serialize import canonical_json
 from toolroll.safe.net.urls import check_url, is_loopback
@@ -22,7 +24,7 @@ CALL_SECONDS: Final = 120.0
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,31}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,8 @@ class ServerSpec:
     """The folder it is started in."""
     env: tuple[str, ...] = ()
     """Names of the variables that it is given, beside those that every program needs."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables with their values; `${NAME}` stands for the value of a variable or a stored key."""
     url: str = ""
     """The address of a server over HTTP."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +59,8 @@ class ServerSpec:
     """Tools (patterns) that run without a question, as long as their definition is the pinned one."""
     reads: tuple[str, ...] = ()
     """Tools (patterns) that you declare to only read, and to send nothing out."""
+    local: bool = False
+    """Whether you declare that it works on this machine alone and sends nothing out; it may change things here."""
     private: bool = True
     """Whether its results may hold private text; False for one that reads only what is public."""
     connect_seconds: float = CONNECT_SECONDS
@@ -75,10 +81,19 @@ class ServerSpec:
         elif self.headers or self.oauth:
             raise UsageError(f"The MCP server {self.name} is a command: headers and OAuth are for one with a URL.")
         _check_names(self.name, self.env, _VARIABLE, "variable")
+        _check_names(self.name, self.variables, _VARIABLE, "variable")
         _check_names(self.name, self.headers, _HEADER, "header")
         for value in (self.connect_seconds, self.call_seconds):
             if not 0 < value < float("inf"):
                 raise UsageError(f"A time limit of the MCP server {self.name} is a number above 0, not {value!r}.")
+
+    @classmethod
+    def from_settings(cls, name: str, settings: ServerSettings, *, folder: str | None = None) -> "ServerSpec":
+        """Return the server that settings name; one of a project is started in its `folder`."""
+        options = settings.options
+        if folder is not None and settings.command is not None:
+            options["cwd"] = str(Path(folder) / (settings.cwd or "."))
+        return cls(name=name, **options)
 
     @property
     def place(self) -> str:
@@ -104,15 +119,29 @@ class ServerSpec:
 
     def fill_headers(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the headers with the values of variables in them; UsageError names one that is not set."""
-
-        def fill(text: str) -> str:
-            return _REFERENCE.sub(lambda found: self._value(found[1], environment), text)
-
-        return {name: fill(text) for name, text in self.headers.items()}
+        return {name: self._fill(text, environment) for name, text in self.headers.items()}
 
     def pick_variables(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the variables that the server is given; UsageError names one that is not set."""
-        return {name: self._value(name, environment) for name in self.env}
+        named = {name: self._value(name, environment) for name in self.env}
+        return {name: self._fill(text, environment) for name, text in self.variables.items()} | named
+
+    @property
+    def given_variables(self) -> tuple[str, ...]:
+        """Return the names of all variables of yours that the server gets to know, in its environment or headers."""
+        texts = (*self.variables.values(), *self.headers.values())
+        named = [found[1] for text in texts for found in _REFERENCE.finditer(text)]
+        return tuple(dict.fromkeys([*self.env, *named]))
+
+    def _fill(self, text: str, environment: Mapping[str, str]) -> str:
+        """Return the text with values of variables; `${NAME:-word}` is the word where the variable is not set."""
+
+        def value(found: re.Match[str]) -> str:
+            if found[2] is not None and not environment.get(found[1]):
+                return found[2]
+            return self._value(found[1], environment)
+
+        return _REFERENCE.sub(value, text)
 
     def _value(self, name: str, environment: Mapping[str, str]) -> str:
         value = environment.get(name, "")

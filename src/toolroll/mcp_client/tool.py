@@ -84,7 +84,9 @@ class RemoteTool(Tool):
 
     @property
     def effect(self) -> Effect:
-        return "reads" if self._spec.only_reads(self.remote_name) else "external"
+        if self._spec.only_reads(self.remote_name):
+            return "reads"
+        return "writes" if self._spec.local else "external"
 
     @property
     def labels(self) -> Labels:

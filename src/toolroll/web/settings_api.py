@@ -146,14 +146,14 @@ def _rule(rule: RememberedRule) -> RuleModel:
     return RuleModel(
         id=_rule_id(rule),
         tool=rule.tool,
-        path=rule.path,
+        path=rule.path or "whatever it is given",
         workspace=rule.workspace,
         added=rule.added.isoformat(),
     )
 
 
 def _rule_id(rule: RememberedRule) -> str:
-    parts = (rule.tool, rule.fingerprint, rule.place, rule.path, rule.workspace)
+    parts = (rule.tool, rule.fingerprint, rule.place, rule.path or "", rule.workspace)
     return content_hash("\0".join(parts).encode())
 
 

@@ -136,6 +136,7 @@ def _answer(
     limit = AtLimit.ASK if driver.can_ask(stdin_is_taken=stdin_is_taken) else AtLimit.ANSWER
 
     async def work(journal: RunLog) -> RunResult[Any]:
+        await project.learn_servers(surface)
         async with build_code_agent(spec, project=project, surface=surface, journal=journal, at_limit=limit) as agent:
             project.recover_changes(agent.setup.tools, surface)
             result = await driver.follow(agent.start(text, listener=driver.listener, stream=True))

@@ -110,6 +110,7 @@ def run_exploration(
         surface = terminal_surface()
 
         async def work(journal: RunLog) -> ExplorationResult:
+            await project.learn_servers(surface)
             async with open_source(place, os.environ) as source:
                 made = make_research_options(
                     chosen,

@@ -35,7 +35,7 @@ def list_rules(session: Session, *, root: Path | None) -> int:
         session.write_json({"deny": denied, "allow": allowed})
         return DONE
     lines = [f"deny    {pattern}  ({_whose(settings, number)})" for number, pattern in enumerate(denied)]
-    lines += [f"{number:<6}  allow {rule.tool} on {rule.path}  ({_when(rule)})" for number, rule in enumerate(here, 1)]
+    lines += [f"{number:<6}  {rule.rule}  ({_when(rule)})" for number, rule in enumerate(here, 1)]
     if lines:
         session.show("\n".join(lines))
     else:
@@ -76,7 +76,7 @@ def forget_rule(session: Session, number: int, *, root: Path | None) -> int:
     if session.json:
         session.write_json({"forgotten": _fields(rule)})
     else:
-        session.show(f"Forgotten: allow {rule.tool} on {rule.path}.")
+        session.show(f"Forgotten: {rule.rule}.")
     return DONE
 
 

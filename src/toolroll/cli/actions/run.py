@@ -46,6 +46,7 @@ def run_prompt(
         driver = RunDriver(session, model=name)
 
         async def work(journal: RunLog) -> RunResult[Any]:
+            await project.learn_servers(surface)
             async with build_run_agent(spec, project=project, surface=surface, journal=journal) as agent:
                 project.recover_changes(agent.setup.tools, surface)
                 return await driver.follow(agent.start(text, listener=driver.listener, stream=True))

@@ -10,7 +10,13 @@ from toolroll.cli.render.rows import Row, preview_rows
 from toolroll.cli.session import DONE, FAILED, Session
 from toolroll.cli.terminal.surface import ask_consent, terminal_surface
 from toolroll.errors import UsageError
-from toolroll.home.project_settings import PROJECT_SETTINGS, describe_settings, parse_project_settings
+from toolroll.home.mcp_servers import MCP_JSON, parse_mcp_json
+from toolroll.home.project_settings import (
+    PROJECT_SETTINGS,
+    describe_servers,
+    describe_settings,
+    parse_project_settings,
+)
 from toolroll.home.rules import workspace_key
 from toolroll.home.trust import TrustBook
 from toolroll.kernel.approval.request import Preview
@@ -45,7 +51,10 @@ def trust_file(session: Session, path: str, *, root: Path | None, yes: bool) -> 
     book, place = _book(root)
     content = dict(project_files(root or Path.cwd(), terminal_surface())).get(path)
     if content is None:
-        told = f"A project's own tools are Python files in {PROJECT_TOOLS}/, its settings {PROJECT_SETTINGS}."
+        told = (
+            f"A project's own tools are Python files in {PROJECT_TOOLS}/, its settings {PROJECT_SETTINGS}, "
+            f"its MCP servers {MCP_JSON}."
+        )
         raise UsageError(f"There is no '{path}' here. {told}")
     question = _question(path, content)
     if not yes and (refusal := _ask(session, path, content, question)) is not None:
@@ -97,9 +106,12 @@ def _book(root: Path | None) -> tuple[TrustBook, str]:
 
 def _question(path: str, content: bytes) -> str:
     """What is asked; settings that a project may not have are refused before that."""
-    if path != PROJECT_SETTINGS:
-        return "Its code would run as you. Trust it?"
-    return f"{describe_settings(parse_project_settings(content))}\nTrust it?"
+    if path == PROJECT_SETTINGS:
+        return f"{describe_settings(parse_project_settings(content))}\nTrust it?"
+    if path == MCP_JSON:
+        told = describe_servers(parse_mcp_json(content)) or ["It names no MCP server."]
+        return "\n".join([*told, "Trust it?"])
+    return "Its code would run as you. Trust it?"
 
 
 def _ask(session: Session, path: str, content: bytes, question: str) -> int | None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.result import RunResult
@@ -23,6 +23,9 @@ from toolroll.cli.piped_input import PipedInput
 from toolroll.cli.session import Session
 from toolroll.journal.conversations import ConversationSummary
 from toolroll.packs.catalog import CatalogEntry
+
+if TYPE_CHECKING:
+    from toolroll.apps.mcp_servers import ServerPool
 
 GREETING: Final = "Ask about this project, or say what to change. @file attaches a file; /help lists commands."
 
@@ -100,6 +103,7 @@ class CodeChat:
         self._spec, self._project, self._surface, self._journal = spec, project, surface, journal
         self._model = connect_model(spec.model, surface.environment, settings=project.settings)
         self._conversation = Conversation()
+        self._servers: ServerPool | None = None
 
     @property
     def info(self) -> ChatInfo:
@@ -115,23 +119,24 @@ class CodeChat:
             sum_up=self.sum_up,
             is_unasked=self._spec.yes,
             temporary_rules=self._surface.temporary_rules,
+            learn_servers=self._learn_servers,
         )
 
     async def say(self, message: OutgoingMessage, driver: RunDriver) -> RunResult[object]:
         """Answer a message."""
         with self._open_project() as project:
-            agent = self._build_agent(project)
+            agent = await self._build_agent(project)
             return await self._conversation.say(agent, message, driver)
 
     async def go_on(self, driver: RunDriver) -> RunResult[object]:
         """Continue the last run."""
         with self._open_project() as project:
-            return await self._conversation.go_on(self._build_agent(project), driver)
+            return await self._conversation.go_on(await self._build_agent(project), driver)
 
     async def sum_up(self, driver: RunDriver) -> RunResult[object]:
         """Have the last run, which a limit has stopped, end with an answer to what is there."""
         with self._open_project() as project:
-            return await self._conversation.go_on(self._build_agent(project, AtLimit.NOW), driver)
+            return await self._conversation.go_on(await self._build_agent(project, AtLimit.NOW), driver)
 
     async def use_model(self, name: str) -> None:
         """Answer with another model from now on; an error leaves the one there is."""
@@ -151,17 +156,33 @@ class CodeChat:
         self._conversation = Conversation()
 
     async def aclose(self) -> None:
-        """Close the model's connections."""
+        """Close the model's connections, and end MCP servers."""
         await close_models([self._model])
+        if self._servers is not None:
+            self._servers.close()
 
     def _list_tools(self) -> Sequence[CatalogEntry]:
         with self._open_project() as project:
-            return list_code_tools(self._spec, project=project, surface=self._surface)
+            return [
+                *list_code_tools(self._spec, project=project, surface=self._surface),
+                *project.server_tools(self._surface, read_only=self._spec.read_only),
+            ]
+
+    async def _learn_servers(self) -> "ServerPool | None":
+        with self._open_project() as project:
+            return await self._use_servers(project)
+
+    async def _use_servers(self, project: Project) -> "ServerPool | None":
+        """Find the MCP servers of this moment; those that were there before stay open."""
+        await project.learn_servers(self._surface)
+        self._servers = project.detach_servers()
+        return self._servers
 
     def _open_project(self) -> Project:
-        return Project.open(self._project.root, os.environ)
+        return Project.open(self._project.root, os.environ, servers=self._servers)
 
-    def _build_agent(self, project: Project, at_limit: AtLimit | None = None) -> Agent[None]:
+    async def _build_agent(self, project: Project, at_limit: AtLimit | None = None) -> Agent[None]:
+        await self._use_servers(project)
         agent = build_code_agent(
             self._spec,
             project=project,

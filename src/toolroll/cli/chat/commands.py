@@ -20,6 +20,7 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.terminal.terminal import interruptible
 from toolroll.cli.termination import is_ending
 from toolroll.errors import UsageError
+from toolroll.lazy import load
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "model": "which model answers; with NAME, another one from now on",
     "context": "how full the model's window is, and of what",
     "tools": "the tools it has, and what they may do",
+    "mcp": "the MCP servers that are used here, and their tools",
     "policy": 'what runs unasked here; with forget NUMBER, take back an "always"',
     "export": "write this chat to FILE (.md, .html or .jsonl); --force overwrites one",
     "resume": "go on with an earlier chat in this folder: from a list, or ID",
@@ -72,6 +74,7 @@ class Commands:
             "model": self._model,
             "context": self._context,
             "tools": self._tools,
+            "mcp": self._mcp,
             "policy": self._policy,
             "export": self._export,
             "resume": self._resume,
@@ -111,7 +114,11 @@ class Commands:
         self._shell(command, behind if name in policy.commands else split_words(rest))
         if command is list_rules:
             for one in self._agent.info.temporary_rules:
-                notify(terminal_safe(f"Until this chat ends, without asking: {one.tool} on {one.path}"))
+                notify(
+                    terminal_safe(
+                        f"Until this chat ends, without asking: {one.tool}" + (f" on {one.path}" if one.path else "")
+                    )
+                )
 
     def _shell(self, command: click.Command, words: list[str]) -> None:
         """Run a command of the shell in this project; it answers as it does there, and Ctrl-C ends it alone."""
@@ -147,6 +154,14 @@ class Commands:
 
     async def _tools(self, _rest: str) -> None:
         self._session.write(format_tools(self._agent.info.list_tools()))
+
+    async def _mcp(self, _rest: str) -> None:
+        learn = self._agent.info.learn_servers
+        pool = None if learn is None else await learn()
+        if pool is None or not pool.named:
+            notify("No MCP server is used here. To add one: toolroll mcp add --help")
+            return
+        self._session.write(load("toolroll.cli.actions.mcp.servers:format_pool")(pool))
 
     async def _export(self, rest: str) -> None:
         written = await export_chat(self._agent.info, rest, self._journal)

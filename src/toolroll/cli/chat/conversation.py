@@ -22,6 +22,7 @@ from toolroll.packs.code.seen_files import STATE as SEEN
 from toolroll.packs.code.seen_files import SeenFiles
 
 if TYPE_CHECKING:
+    from toolroll.apps.mcp_servers import ServerPool
     from toolroll.apps.surface import TemporaryRule
     from toolroll.packs.catalog import CatalogEntry
     from toolroll.workspace.workspace import Workspace
@@ -68,6 +69,8 @@ class ChatInfo:
     """Ends a run that a limit has stopped with an answer to what is there, where the application can."""
     temporary_rules: "Sequence[TemporaryRule]" = ()
     """What the person has allowed until the chat ends."""
+    learn_servers: "Callable[[], Awaitable[ServerPool | None]] | None" = None
+    """Returns the MCP servers that it uses."""
     is_unasked: bool = False
     """Whether every change is made without asking: the person gave their word with `--yes`."""
 

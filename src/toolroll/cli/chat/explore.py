@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -38,6 +38,9 @@ from toolroll.packs.catalog import CatalogEntry
 from toolroll.packs.research.agent import ResearchOptions
 from toolroll.packs.research.exploration import ExplorationResult, Plan, explore
 from toolroll.packs.research.source import ResearchSource
+
+if TYPE_CHECKING:
+    from toolroll.apps.mcp_servers import ServerPool
 
 GREETING: Final = "Write the idea to explore. Your next messages are questions about it; /new starts another one."
 
@@ -89,10 +92,12 @@ class ExploreChat:
             list_tools=self._list_tools,
             conversation=self._conversation,
             greeting=GREETING,
+            learn_servers=self._learn_servers,
         )
 
     async def say(self, message: OutgoingMessage, driver: RunDriver) -> RunResult[object] | None:
         """Explore the idea, or answer a question about it."""
+        await self._learn_servers()
         if not self._conversation.messages:
             await self._explore(message.text, driver)
             return None
@@ -161,6 +166,10 @@ class ExploreChat:
         if renderer.results:
             messages = renderer.results[-1].messages
         self._conversation.begin(messages, [one.run_id for one in renderer.results], ALL_LABELS)
+
+    async def _learn_servers(self) -> "ServerPool | None":
+        await self._project.learn_servers(self._surface)
+        return self._project.servers
 
     def _list_tools(self) -> Sequence[CatalogEntry]:
         return list_research_tools(self._make_options(self._options))

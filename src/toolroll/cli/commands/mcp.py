@@ -1,4 +1,4 @@
-"""`toolroll mcp`: serve tools to other programs over the Model Context Protocol."""
+"""`toolroll mcp`: serve tools to other programs over the Model Context Protocol, and use the tools of servers."""
 
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ class ServeGroup(DefaultGroup):
 
 @click.group(cls=ServeGroup)
 def mcp() -> None:
-    """Serve tools to Claude, Cursor, VS Code and others over the Model Context Protocol (MCP).
+    """Serve tools to Claude, Cursor, VS Code and others over the Model Context Protocol (MCP), or use those of servers.
 
     \b
     Examples:
@@ -34,6 +34,7 @@ def mcp() -> None:
       toolroll mcp --from my_tools.py        serve your own tools
       toolroll mcp install cursor            tell a client of it
       toolroll mcp serve --help              all options
+      toolroll mcp add --help                use the tools of other servers
     """
 
 
@@ -139,4 +140,102 @@ def reject() -> None:
     \b
     Example:
       toolroll mcp reject 3f9c --why 'Not this file'
+    """
+
+
+@mcp.command(short_help="Use the tools of an MCP server.")
+@click.argument("name")
+@click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
+@click.option("--url", metavar="URL", help="The address of a server that runs elsewhere, instead of a command.")
+@click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header; ${NAME} is a variable.")
+@click.option("--oauth", is_flag=True, help="Log in to the server in a browser.")
+@click.option("--env", "env", multiple=True, metavar="NAME", help="A variable or stored key that it is given.")
+@click.option("--set", "variables", multiple=True, metavar="NAME=VALUE", help="A variable that is no secret.")
+@click.option("--cwd", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where it is started.")
+@click.option("--tool", "tools", multiple=True, metavar="PATTERN", help="Only these of its tools.")
+@click.option("--allow", "allow", multiple=True, metavar="PATTERN", help="Tools that run without a question.")
+@click.option("--reads", "reads", multiple=True, metavar="PATTERN", help="Tools that only read, and send nothing out.")
+@click.option("--local", is_flag=True, help="It works on this machine alone, and sends nothing out.")
+@click.option("--public", is_flag=True, help="What it returns is nothing private.")
+@click.option("--no-test", is_flag=True, help="Do not start it now.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.servers:add_server")
+def add() -> None:
+    """Let agents use the tools of an MCP server: a COMMAND that is started here, or a --url.
+
+    It is written to your settings.toml, started once, and its tools are listed. Every call is asked about until you say
+    otherwise, here or with the "always" of a question. A key is never written down: --env names a variable, or a
+    key that is stored with 'toolroll config key set'.
+
+    \b
+    Examples:
+      toolroll mcp add git --local -- uvx mcp-server-git --repository .
+      toolroll mcp add github --env GITHUB_TOKEN -- github-mcp-server stdio
+      toolroll mcp add wiki --url https://example.com/mcp --oauth
+      toolroll mcp add shop --url https://example.com/mcp \\
+          --header 'Authorization: Bearer ${SHOP_TOKEN}'
+    """
+
+
+@mcp.command("list", short_help="List the MCP servers that are used here.")
+@root_option
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.servers:list_servers")
+def list_servers() -> None:
+    """List the MCP servers that agents use in a project, with what is known of their tools. None is started.
+
+    A project's own servers (.mcp.json, .toolroll/settings.toml) are used only after 'toolroll trust add'.
+
+    \b
+    Examples:
+      toolroll mcp list
+      toolroll mcp list --json
+    """
+
+
+@mcp.command(short_help="Start a server, and list its tools.")
+@click.argument("name")
+@root_option
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.servers:test_server")
+def test() -> None:
+    """Start the MCP server NAME, or call it, and list its tools: new ones, accepted ones, and those that changed.
+
+    \b
+    Example:
+      toolroll mcp test files
+    """
+
+
+@mcp.command(short_help="Use a server no longer.")
+@click.argument("name")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.servers:remove_server")
+def remove() -> None:
+    """Remove the MCP server NAME from your settings, with its login and what you accepted of it.
+
+    \b
+    Example:
+      toolroll mcp remove files
+    """
+
+
+@mcp.command(short_help="Log in to a server in a browser.")
+@click.argument("name")
+@root_option
+@click.option("--out", is_flag=True, help="Log out: forget the login.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.mcp.servers:log_in")
+def login() -> None:
+    """Log in to the MCP server NAME (OAuth). Your browser opens; the tokens are kept in a file that only you can read.
+
+    \b
+    Examples:
+      toolroll mcp login wiki
+      toolroll mcp login wiki --out
     """

@@ -14,7 +14,7 @@ _path_argument: Final = click.argument(
 
 @click.group()
 def trust() -> None:
-    """Choose which of a project's own tools (.toolroll/tools/*.py) and settings (.toolroll/settings.toml) may be used.
+    """Choose which of a project's own files may be used: tools (.toolroll/tools), settings, MCP servers (.mcp.json).
 
     The code of tools runs as you. Only exactly the content that you have looked at is trusted.
 

@@ -17,8 +17,8 @@ _WILD: Final = ("*", "?")
 
 def remember(memory: RuleMemory, request: ApprovalRequest, terminal: Terminal) -> bool:
     """Agree on a rule that covers this request, and add it; return False when the person backs out, or it fails."""
-    glob = _ask_glob(terminal, request, suggest_glob(request.files))
-    if glob is None:
+    glob = None
+    if not memory.is_remote(request) and (glob := _ask_glob(terminal, request, suggest_glob(request.files))) is None:
         return False
     _show_rule(memory, request, glob, terminal)
     match _ask_scope(terminal):
@@ -61,16 +61,18 @@ def _ask_glob(terminal: Terminal, request: ApprovalRequest, suggestion: str | No
     return glob
 
 
-def _show_rule(memory: RuleMemory, request: ApprovalRequest, glob: str, terminal: Terminal) -> None:
+def _show_rule(memory: RuleMemory, request: ApprovalRequest, glob: str | None, terminal: Terminal) -> None:
     place = visible(memory.places[request.tool], keep=())
     lines = [
         "From now on without asking:",
-        f"{request.tool} on {visible(glob, keep=())}",
+        f"{request.tool}, whatever it is given" if glob is None else f"{request.tool} on {visible(glob, keep=())}",
         f"in {visible(memory.workspace, keep=())}",
-        f"(the {request.tool} tool from {place}, as it is defined now)",
+        "(the tool of this server, as it is defined now)"
+        if glob is None
+        else f"(the {request.tool} tool from {place}, as it is defined now)",
     ]
     terminal.say("\n".join(lines), "text")
-    if not Rule(action="allow", path=glob).matches(request.tool, request.judged_paths):
+    if glob is not None and not Rule(action="allow", path=glob).matches(request.tool, request.judged_paths):
         names = ", ".join(visible(link.name, keep=()) for link in request.links)
         terminal.say(f"You are still asked about {names}: it is a link, and the rule is for the file itself.")
 
@@ -91,7 +93,7 @@ def _ask_scope(terminal: Terminal) -> Literal["project", "now"] | None:
                 terminal.say("Type y, r or n, then Enter.")
 
 
-def _add_rule(memory: RuleMemory, request: ApprovalRequest, glob: str, terminal: Terminal) -> bool:
+def _add_rule(memory: RuleMemory, request: ApprovalRequest, glob: str | None, terminal: Terminal) -> bool:
     try:
         memory.add(request, glob)
     except ToolrollError as error:

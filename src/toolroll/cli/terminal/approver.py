@@ -272,7 +272,8 @@ _UNAVAILABLE: Final = {
     "e": "What this tool proposes cannot be edited.",
     "h": "There is no diff of a text to go through here.",
     "a": "There is only this one.",
-    "!": "Nothing can be remembered here: the call names no path, the tool asks each time, or no rules can be kept.",
+    "!": "Nothing can be remembered here: the call names no path or could send private text to a server, the tool asks "
+    "each time, or no rules can be kept.",
 }
 
 

@@ -1,7 +1,7 @@
 """`generate_research`: a model with web search and earlier research, until it has written a document (R20)."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Required
 
@@ -73,6 +73,8 @@ class ResearchOptions(TypedDict, total=False):
     """Answers questions about calls."""
     consent: Consent | Outflow | None
     """A person's consent to searches out of a run that has read earlier research."""
+    more_tools: Sequence[Tool]
+    """Further tools that it may use, such as those of MCP servers."""
     own_search: bool
     """Whether to search with our own tool although the provider has a search: its queries can be compared."""
     private_texts: Collection[str]
@@ -138,10 +140,11 @@ def connect_model(model: Model | str) -> Model:
 
 
 def research_tools(model: Model, options: ResearchOptions) -> tuple[Tool | WebSearch, ...]:
-    """Return `web_search`, and `read_research` where there is something to read."""
+    """Return `web_search`, `read_research` where there is something to read, and what else the options give."""
     environment = options.get("environment", with_keys(os.environ))
     search = make_search_tool(environment) if options.get("own_search") else choose_search(model, environment)
-    return (search, read_research) if options.get("source") is not None else (search,)
+    reading = (read_research,) if options.get("source") is not None else ()
+    return (search, *reading, *options.get("more_tools", ()))
 
 
 async def generate_with(

@@ -40,6 +40,7 @@ async def open_recorded_agent(
     with Project.open(spec.project_folder, os.environ) as project:
         if spec.kind == "code":
             show_instructions_note(project, surface)
+        await project.learn_servers(surface)
         async with build_agent(spec, project=project, surface=surface, journal=journal, model=model) as agent:
             if model is None:  # a replay changes nothing
                 project.recover_changes(agent.setup.tools, surface)
