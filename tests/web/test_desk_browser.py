@@ -3,6 +3,7 @@
 import pytest
 from tests.web.conftest import Site
 from tests.web.test_desk import FIRST, READ, SECOND, data_of, track, write_script
+from tests.web.test_ideas import DOCUMENT, write_idea
 
 pytest.importorskip("playwright.sync_api")
 from playwright.sync_api import Page, expect
@@ -118,3 +119,28 @@ def test_S23_settings_are_read_and_changed(page: Page, site: Site) -> None:  # n
     check_accessibility(page)
     picture(page, "settings")
     assert "max_steps = 12" in (site.root / "home" / "config" / "settings.toml").read_text()
+
+
+def test_S23_documents_open_their_sources_and_two_are_compared(page: Page, site: Site) -> None:  # noqa: F811
+    write_idea(site, "2026-11-18-tea")
+    write_idea(site, "2026-11-18-coffee", DOCUMENT + HOSTILE)
+    page.goto(f"{site.url}/#/ideas")
+    page.get_by_role("link", name="tea").click()
+    expect(page.get_by_role("article").get_by_role("link", name="[1]")).to_have_attribute(
+        "href", "https://example.org/tea"
+    )
+    page.get_by_role("button", name="Update of 2026-11-19").click()
+    expect(page.get_by_role("article")).to_contain_text("Still hot.")
+    expect(page.get_by_role("article")).not_to_contain_text("It is hot")
+    check_accessibility(page)
+    picture(page, "document")
+    page.get_by_role("link", name="Back").click()
+    page.get_by_label("Compare tea").check()
+    page.get_by_label("Compare coffee").check()
+    page.get_by_role("link", name="Compare the two").click()
+    expect(page.get_by_text("1 sources are in both")).to_be_visible()
+    check_accessibility(page)
+    picture(page, "compare")
+    main = page.get_by_role("main")
+    assert main.locator("script, iframe, img, [onerror], a[href^='javascript'], a[href^='data']").count() == 0
+    assert page.title() == "toolroll"

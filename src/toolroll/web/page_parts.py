@@ -13,6 +13,7 @@ from toolroll.home.folders import find_folders
 from toolroll.journal.places import find_run_log
 from toolroll.packs.writing.tools.dependencies import FOLDER as WRITING_FOLDER
 from toolroll.web.home_api import HOME_OPERATIONS, HomeApi
+from toolroll.web.ideas_api import IDEA_OPERATIONS, IdeasApi
 from toolroll.web.models import Operation
 from toolroll.web.page import page_routes
 from toolroll.web.page_api import PAGE_OPERATIONS, PageApi
@@ -32,6 +33,7 @@ ALL_PAGE_OPERATIONS: Final[tuple[Operation, ...]] = (
     *WRITING_OPERATIONS,
     *PROFILE_OPERATIONS,
     *SETTINGS_OPERATIONS,
+    *IDEA_OPERATIONS,
 )
 
 
@@ -57,6 +59,7 @@ class PageParts:
             (RunsApi(chats, journal, book, environment), RUN_OPERATIONS),
             (WritingApi(desk, environment), WRITING_OPERATIONS),
             (ProfileApi(desk, environment), PROFILE_OPERATIONS),
+            (IdeasApi(service.store, service.place, environment), IDEA_OPERATIONS),
             (SettingsApi(folder, environment, service.doctor), SETTINGS_OPERATIONS),
         ]
         found = [route for part, operations in parts for route in make_routes(part, operations, service.doorkeeper)]

@@ -10,6 +10,8 @@ export const SCREENS = [
   { name: "write", label: "Ghostpen", icon: "pen", load: () => import("./ghostpen.js").then((one) => one.Ghostpen) },
   { name: "settings", label: "Settings", icon: "gear", load: () => import("./settings.js").then((one) => one.Settings) },
   { name: "idea", load: () => import("./ideas.js").then((one) => one.Idea) },
+  { name: "document", load: () => import("./ideas.js").then((one) => one.Document) },
+  { name: "compare", load: () => import("./ideas.js").then((one) => one.Compare) },
   { name: "chat", load: () => import("./chat.js").then((one) => one.Chat) },
 ];
 
