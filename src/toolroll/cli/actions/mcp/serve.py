@@ -42,6 +42,7 @@ def serve_tools(
     if not http and (port is not None or names):
         raise UsageError("--port and --name are for --http.")
     session.set_up_logging()
+    session.claim_stdout()  # before anything is loaded: a module may print
     options = load("toolroll.mcp.server.build:ServerOptions")(
         root=(root or Path.cwd()).resolve(),
         packs=packs,
@@ -56,7 +57,7 @@ def serve_tools(
         if http:
             _serve_http(session, server, port=port, names=names)
         else:
-            asyncio.run(load("toolroll.mcp.server.stdio:serve_stdio")(server))
+            asyncio.run(load("toolroll.mcp.server.stdio:serve_stdio")(server, session.out))
     return DONE
 
 
@@ -72,7 +73,6 @@ def make_server(options: object, journal: RunLog, stack: ExitStack) -> object:
 
 
 def _serve_http(session: Session, server: object, *, port: int | None, names: tuple[str, ...]) -> None:
-    session.claim_stdout()
     known = {*load("toolroll.web.guard:LOCAL_NAMES"), *names}
     launch_token = secrets.token_urlsafe(_RANDOM_BYTES)
     find = make_finder(TokenBook.from_environment(os.environ), launch_token)
