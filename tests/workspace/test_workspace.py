@@ -141,7 +141,7 @@ def test_C10_a_near_miss_is_suggested(workspace: Workspace, folder: Path) -> Non
         for use in (workspace.read, workspace.status, workspace.entries):
             with pytest.raises(FileMissing, match=f"There is no '{wrong}'. Did you mean {right}"):
                 use(workspace.path(wrong))
-    with pytest.raises(FileMissing, match="List its folder"):
+    with pytest.raises(FileMissing, match=r"'src' holds service\.py\."):
         workspace.read(workspace.path("src/nothing-of-the-kind.zip"))
     assert suggest_paths(workspace, workspace.path("src/x.env")) == ()
 

@@ -26,10 +26,13 @@ from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.execute import Asking, Locating, admit, judge_located, show
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
-from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.data.serialize import canonical_json, dump_json
 from toolroll.kernel.define.deferred import WAITING
 from toolroll.kernel.define.tool import Tool
 
+SAME_AGAIN: Final = (
+    "(This is the same proposal as before. The person was not asked again: do something else, or ask them.)"
+)
 NOT_YET: Final = Reject("no answer yet")
 """What the executor is given where a person is asked later; it ends nothing, for the call stays open."""
 
@@ -61,6 +64,32 @@ class OneAtATime:
         async with self._lock:
             answer = self.approver.decide(requests)
             return await answer if inspect.isawaitable(answer) else answer
+
+
+class RejectedOnce:
+    """An approver that is not asked again about what a person has rejected in this run: the answer is the same."""
+
+    def __init__(self, approver: Approver) -> None:
+        self._approver = approver
+        self._rejected: dict[str, Reject] = {}
+
+    async def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
+        """Return one decision for each request, in their order."""
+        keys = [_proposal_key(one) for one in requests]
+        known = {key: self._again(key) for key in keys if key in self._rejected}
+        left = [one for one, key in zip(requests, keys, strict=True) if key not in known]
+        answer = self._approver.decide(tuple(left)) if left else ()
+        given = await answer if inspect.isawaitable(answer) else answer
+        decisions = iter(check_decisions(given, len(left)))
+        return [known[key] if key in known else self._keep(key, next(decisions)) for key in keys]
+
+    def _again(self, key: str) -> Reject:
+        return Reject(f"{(self._rejected[key].reason or '').strip()} {SAME_AGAIN}".strip())
+
+    def _keep(self, key: str, decision: Decision) -> Decision:
+        if isinstance(decision, Reject) and decision is not NOT_YET:
+            self._rejected[key] = decision
+        return decision
 
 
 class RecordedApprover:
@@ -127,6 +156,12 @@ class RecordedApprover:
         for one, decision in zip(requests, decisions, strict=True):
             await self._state.record(_answer_record(one, decision))
         return decisions
+
+
+def _proposal_key(request: ApprovalRequest) -> str:
+    """Return what tells a proposal from another one: the call as it is meant, and all that it would do."""
+    preview = request.preview
+    return content_hash(canonical_json([request.tool, request.arguments, preview.base, preview.text, preview.target]))
 
 
 async def _seal(state: RunState, waiting: Collection[str]) -> None:

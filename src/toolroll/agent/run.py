@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol, cast
 
-from toolroll.agent.approvals import AskLater, OneAtATime, RecordedApprover, receive_result
+from toolroll.agent.approvals import AskLater, OneAtATime, RecordedApprover, RejectedOnce, receive_result
 from toolroll.agent.context.outputs import add_output_tools, drop_references, new_window, open_outputs
 from toolroll.agent.events import Event, RunStarted, Warned
 from toolroll.agent.history.repair import Conversation
@@ -187,8 +187,8 @@ def _approver(gate: OneAtATime, state: RunState, *, can_wait: bool) -> Approver 
     """Return who is asked on behalf of the run. A part with a journal of its own cannot wait for a later answer."""
     later = isinstance(gate.approver, AskLater)
     if state.setup.journal is None:
-        return gate
-    return None if later and not can_wait else RecordedApprover(gate, state, later=later)
+        return RejectedOnce(gate)
+    return None if later and not can_wait else RejectedOnce(RecordedApprover(gate, state, later=later))
 
 
 def initial_messages(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -7,6 +7,8 @@ from typing import Final
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.result import Step
+from toolroll.apps.diet import needs_diet
+from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project
 from toolroll.apps.project_tools import load_trusted_tools
 from toolroll.apps.run import make_options
@@ -63,13 +65,17 @@ def build_code_agent(
     at_limit: AtLimit = AtLimit.ANSWER,
 ) -> Agent[None]:
     """Return the coding agent for a project; `model` is one that is connected already."""
+    model = model or connect_model(spec.model, surface.environment, settings=project.settings)
+    is_short = needs_diet(model, project.settings)
     entries = [
-        *list_code_tools(spec, project=project, surface=surface),
+        *list_code_tools(spec, project=project, surface=surface, is_short=is_short),
         *project.server_tools(surface, read_only=spec.read_only),
     ]
     options = make_options(spec, entries, project=project, surface=surface, journal=journal, model=model)
     tools = [entry.tool for entry in entries]
-    options["system"] = code_prompt(tools, instructions=project.instructions.text, system=spec.system)
+    options["system"] = code_prompt(
+        tools, instructions=project.instructions.text, system=spec.system, is_short=is_short
+    )
     options["private_texts"] = (project.instructions.text or "",)
     options["close_with_answer"] = at_limit is not AtLimit.ASK
     options["retry"] = PatientRule()
@@ -78,11 +84,13 @@ def build_code_agent(
     return Agent(**options)
 
 
-def list_code_tools(spec: AgentSpec, *, project: Project, surface: Surface) -> list[CatalogEntry]:
+def list_code_tools(
+    spec: AgentSpec, *, project: Project, surface: Surface, is_short: bool = False
+) -> list[CatalogEntry]:
     """Return the tools of the coding agent in a project, each with where it is from."""
     entries = [
         CatalogEntry(tool=tool, origin=pack, place=f"pack {pack}")
-        for pack, tools in code_tools(read_only=spec.read_only).items()
+        for pack, tools in code_tools(read_only=spec.read_only, is_short=is_short).items()
         for tool in tools
     ]
     if spec.read_only:

@@ -5,16 +5,22 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from toolroll.apps.surface import Surface, TemporaryRule
 from toolroll.errors import DecisionRefused, ToolrollError
 from toolroll.home.rules import SERVER_PLACE, RememberedRule, RuleBook, ToolIdentity, workspace_key
 from toolroll.home.settings import Settings
 from toolroll.kernel.approval.policy import Policy, Rule
-from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Reject
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.catalog import CatalogEntry
+
+NOT_UNSEEN: Final = (
+    "--yes does not take such a change unseen. Propose only what has to be different, for example with edit, and keep "
+    "the rest as it is."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +42,16 @@ class YesApprover:
         self._make_person = make_person
 
     async def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """Approve each request that is no repetition."""
-        personal = [request for request in requests if request.is_repeat or request.is_question]
+        """Approve each request that is no repetition, and that the program has no doubts about."""
+        person = self._make_person() if any(request.preview.doubts for request in requests) else None
+        doubted = [request for request in requests if request.preview.doubts and person is None]
+        personal = [request for request in requests if _is_personal(request) and request not in doubted]
         answers = iter(await self._ask_person(personal) if personal else ())
-        return [next(answers) if request in personal else Approve() for request in requests]
+        decisions: list[Decision] = []
+        for request in requests:
+            is_asked = request in personal
+            decisions.append(next(answers) if is_asked else _doubt(request) if request in doubted else Approve())
+        return decisions
 
     async def _ask_person(self, repeats: Sequence[ApprovalRequest]) -> Sequence[Decision]:
         person = self._make_person()
@@ -47,6 +59,15 @@ class YesApprover:
             raise DecisionRefused(f"--yes does not repeat {repeats[0].tool}: answer for the call {repeats[0].call_id}.")
         answer = person.decide(repeats)
         return await answer if inspect.isawaitable(answer) else answer
+
+
+def _is_personal(request: ApprovalRequest) -> bool:
+    return request.is_repeat or request.is_question or bool(request.preview.doubts)
+
+
+def _doubt(request: ApprovalRequest) -> Reject:
+    """Return the answer to a change that the program has doubts about, where nobody can be asked."""
+    return Reject(f"{' '.join(request.preview.doubts)} {NOT_UNSEEN}")
 
 
 class RuleMemory:

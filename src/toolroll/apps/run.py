@@ -27,7 +27,12 @@ def build_run_agent(
 
 
 def list_run_tools(spec: AgentSpec, more: Sequence[CatalogEntry] = ()) -> Sequence[CatalogEntry]:
-    """Return the tools of the packs, files and modules that are named and `more`, or only those that are named."""
+    """Return the tools of the packs, files and modules that are named and `more`, or only those that are named.
+
+    A prompt for which nobody names tools gets only `more`: others would only cost, and confuse small models.
+    """
+    if not (spec.offers_all or spec.packs or spec.sources or spec.tools):
+        return more
     catalog = Catalog((*read_catalog(spec.packs, spec.sources).entries, *more))
     if not spec.tools:
         return catalog.entries

@@ -26,6 +26,8 @@ class AgentSpec:
     packs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    offers_all: bool = True
+    """Whether all tools are offered where none are named, as earlier versions did."""
     system: str = ""
     max_steps: int = DEFAULT_STEPS
     folder: str = ""

@@ -166,6 +166,9 @@ class SettingsFile(_Table):
     calls: Literal["auto", "native", "json"] = Field(
         default="auto", description="How models call tools: native, json (as text), or auto."
     )
+    prompts: Literal["auto", "short", "full"] = Field(
+        default="auto", description="How much models are told: short, full, or auto, by the size of their window."
+    )
     window_tokens: Count | None = Field(default=None, description="Tokens that the model reads; if not known or asked.")
     output_tokens: Count | None = Field(default=None, description="Tokens of one answer of the model at most.")
     approval_seconds: Seconds = Field(

@@ -43,7 +43,7 @@ from toolroll.workspace.denials import Denials
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
 from toolroll.workspace.search.lookalikes import find_twins, spell_name
 from toolroll.workspace.search.survey import WalkCache
-from toolroll.workspace.suggestions import suggest_paths
+from toolroll.workspace.suggestions import describe_nearest, suggest_paths
 
 _ROOT: Final = RelativePath(parts=())
 _HASHED_AT_ONCE_BYTES: Final = 1 << 20
@@ -261,7 +261,8 @@ class Workspace:
     def _missing(self, error: FileMissing, path: RelativePath) -> FileMissing:
         names = suggest_paths(self, path)
         if not names:
-            return error
+            there = describe_nearest(self, path)
+            return FileMissing(f"There is no '{error.path}'. {there}", path=error.path) if there else error
         suggestions = " or ".join(_spell_twin(name, path) for name in names if _can_be_named(name))
         if suggestions:
             return FileMissing(f"There is no '{error.path}'. Did you mean {suggestions}?", path=error.path)

@@ -122,7 +122,7 @@ def test_S2_approvals_and_state_are_events_too(place: Place) -> None:
 
 def test_S2_the_message_of_done_is_the_answer(place: Place) -> None:
     turns = [{"text": "Ready.", "calls": [{"name": "done", "arguments": {"message": "Finished."}}]}]
-    done = place.call("run", "Go.", "--model", place.script(turns))
+    done = place.call("run", "Go.", "--model", place.script(turns), "--tools", "done")
     assert (done.stdout, done.returncode) == ("Ready.\nFinished.\n", 0)
 
 
@@ -443,7 +443,7 @@ def test_S2_interrupt_twice_stops_at_once(place: Place) -> None:
 @pytest.mark.parametrize("form", ["--plain", "--json"])
 @pytest.mark.parametrize("where", ["pipe", "/dev/full"])
 def test_S2_a_run_goes_on_where_nobody_reads_its_answer(place: Place, where: str, form: str) -> None:
-    model = place.script([{"text": "word " * 40_000, "calls": [LOOK]}, "Looked."])
+    model = place.script([{"text": " ".join(map(str, range(40_000))), "calls": [LOOK]}, "Looked."])
     read, write = os.pipe() if where == "pipe" else (None, os.open(where, os.O_WRONLY))
     if read is not None:
         os.close(read)

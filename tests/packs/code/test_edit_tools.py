@@ -45,7 +45,7 @@ async def test_C16_C30_the_whole_content_is_shown_as_a_diff_and_written_after_a_
     assert request.preview.text == "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
     assert (request.preview.added, request.preview.removed) == (1, 1)
     assert request.preview.base == content_hash("one\ntwo\nthree\n")
-    assert told.startswith("Written: f (+1 -1). Undo it with change id ")
+    assert told.startswith("Written: f (+1 -1).")
 
 
 async def test_C16_C19_what_was_not_read_is_not_edited(coder: Coder) -> None:
@@ -168,7 +168,7 @@ async def test_XE13_a_new_name_that_looks_like_another_is_noted(
 
 async def test_C17_a_file_is_made_with_its_folders_and_never_over_another(coder: Coder) -> None:
     told = await coder.ok("create_file", path="src/deep/new.py", content="x = 1\n", description="A new one.")
-    assert told.startswith("Written: src/deep/new.py (new, +1 -0). Undo it")
+    assert told.startswith("Written: src/deep/new.py (new, +1 -0).")
     assert coder.text("src/deep/new.py") == "x = 1\n"
     assert "This is a new file." in coder.asked[0].preview.notes
     os.mkfifo(coder.folder / "pipe")
@@ -381,7 +381,7 @@ SEVERAL: list[dict[str, object]] = [
 async def test_C18_C32_several_edits_and_files_are_one_change(coder: Coder) -> None:
     await read(coder, a="one\ntwo\nthree\n", b="b\n")
     told = await coder.ok("apply_changes", changes=SEVERAL, description="Digits.")
-    assert told.startswith("Written: a (+2 -2), b (+1 -1), new/c (new, +1 -0). Undo it with change id ")
+    assert told.startswith("Written: a (+2 -2), b (+1 -1), new/c (new, +1 -0).")
     assert files_of(coder.folder) == {"a": b"1\ntwo\n3\n", "b": b"all new\n", "new/c": b"made up\n"}
     [request] = coder.asked
     assert (request.why, request.paths) == ("Digits.", ("a", "b", "new/c"))

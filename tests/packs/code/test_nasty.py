@@ -239,7 +239,7 @@ async def test_XP10_twins_in_two_normal_forms_are_two_files(folder: Path) -> Non
     (folder / two).write_text("decomposed\n")
     async with coding(folder) as coder:
         await coder.ok("read_file", path=one)
-        assert (await coder.refused("edit", path=two, old_string="decomposed", new_string="x"))[0] == "stale_edit"
+        assert (await coder.refused("edit", path=two, old_string="omposed", new_string="x"))[0] == "stale_edit"
         await coder.ok("edit", path=one, old_string="composed", new_string="x")
     assert ((folder / one).read_text(), (folder / two).read_text()) == ("x\n", "decomposed\n")
 
@@ -279,7 +279,7 @@ async def test_C42_every_kind_of_bad_input_is_a_clear_failure(folder: Path) -> N
         cases: list[tuple[str, dict[str, object], str, str]] = [
             ("search_files", {"pattern": "("}, "invalid_arguments", "put a backslash"),
             ("search_files", {"pattern": ""}, "invalid_arguments", "Give a regular expression"),
-            ("search_files", {"pattern": "x", "path": "nowhere"}, "file_not_found", "List its folder"),
+            ("search_files", {"pattern": "x", "path": "nowhere"}, "file_not_found", "The project holds"),
             ("find_files", {"pattern": " "}, "invalid_arguments", "Give a name"),
             ("read_file", {"path": "man.py"}, "file_not_found", "Did you mean 'main.py'?"),
             ("read_file", {"path": "main.py", "offset": 9}, "invalid_arguments", "Begin with 1"),

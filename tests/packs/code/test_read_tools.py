@@ -386,7 +386,7 @@ async def test_C13_globs_and_parts_of_names_the_most_relevant_first(coder: Coder
     assert await coder.ok("find_files", pattern="m?in.js", path="src") == "src/main.js"
     none = await coder.ok("find_files", pattern="nothing.here")
     assert none.startswith("No file fits 'nothing.here': 14 files were looked at")
-    assert none.endswith("Try a shorter part of the name, or list_files.")
+    assert none.endswith("Try a shorter part of the name, or list_files; search_files looks for words inside files.")
 
 
 async def test_C13_so_many_and_how_many_more(folder: Path) -> None:

@@ -39,6 +39,7 @@ def run_prompt(
             packs=packs,
             sources=sources,
             tools=split_names(tools),
+            offers_all=False,
             system=system or "",
             max_steps=max_steps or DEFAULT_STEPS,
             yes=yes,

@@ -17,6 +17,8 @@ from toolroll.cli.options import QuotedCommand, agent_options, event_options, mo
 def run() -> None:
     """Answer PROMPT with a model and tools ('-' reads it from stdin).
 
+    Tools are offered only if you name them, with --tools, --pack or --from.
+
     The model's words go to stdout as they come, a line for each tool call to stderr. With --json every event is a line
     {"index", "event", ...} on stdout, the last one run_finished.
 

@@ -45,6 +45,8 @@ class Preview:
     """Further lines for the person; the answer is bound to them."""
     hints: tuple[str, ...] = ()
     """Further lines that the answer is not bound to."""
+    doubts: tuple[str, ...] = ()
+    """What speaks against it, as far as a program can tell; a general yes is no answer to that."""
     reports_edit: bool = field(default=False, compare=False)
     """Whether the tool itself tells the model what a person edited; if not, the agent does."""
     payload: object = field(default=None, compare=False, repr=False)
@@ -52,8 +54,8 @@ class Preview:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return all that is shown beside the text: the notes, then the hints."""
-        return (*self.notes, *self.hints)
+        """Return all that is shown beside the text: what speaks against it, the notes, then the hints."""
+        return (*self.doubts, *self.notes, *self.hints)
 
     @classmethod
     def of_text(cls, text: str, *, base: str | None = None, editable: str | None = None) -> "Preview":
@@ -164,6 +166,7 @@ class ApprovalRequest:
             *([["targets", *([one.name, one.resolved] for one in self.links)]] if self.links else []),
             *(["repeat"] if self.is_repeat else []),
             *(["question"] if self.is_question else []),
+            *([["doubts", *preview.doubts]] if preview.doubts else []),
         ]
         return content_hash(canonical_json(bound))
 

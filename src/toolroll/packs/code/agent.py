@@ -10,6 +10,7 @@ from toolroll.agent.agent import Agent
 from toolroll.agent.options import AgentOptions
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.prompt import read_instructions, system_prompt
+from toolroll.packs.code.short_tools import SHORT_READING, SHORT_TOOLS
 from toolroll.packs.code.tools import READING, TOOLS
 from toolroll.packs.standard import TOOLS as STANDARD
 from toolroll.workspace.workspace import Workspace
@@ -26,14 +27,16 @@ class CodeOptions(TypedDict):
     deps: dict[str, object]
 
 
-def code_tools(*, read_only: bool = False) -> dict[str, tuple[Tool, ...]]:
-    """Return the tools of the coding agent by the pack they are from."""
+def code_tools(*, read_only: bool = False, is_short: bool = False) -> dict[str, tuple[Tool, ...]]:
+    """Return the tools of the coding agent by the pack they are from; fewer and shorter ones for small models."""
+    if is_short:
+        return {"code": SHORT_READING if read_only else SHORT_TOOLS}
     return {"code": tuple(READING if read_only else TOOLS), "standard": tuple(STANDARD)}
 
 
-def code_prompt(tools: Sequence[Tool], *, instructions: str | None, system: str = "") -> str:
+def code_prompt(tools: Sequence[Tool], *, instructions: str | None, system: str = "", is_short: bool = False) -> str:
     """Return the prompt for these tools and the project's own instructions; `system` is added at its end."""
-    prompt = system_prompt(instructions=instructions, tools=[tool.name for tool in tools])
+    prompt = system_prompt(instructions=instructions, tools=[tool.name for tool in tools], is_short=is_short)
     return f"{prompt}\n\n{system}" if system else prompt
 
 

@@ -128,7 +128,10 @@ def format_found(found: FoundFiles, pattern: str) -> str:
     """Format files that were found by name, one a line."""
     if not found.paths:
         looked = f"{_files_were(found.searched)} looked at{_format_skipped(found.skipped)}"
-        return f"No file fits '{quote_path(pattern)}': {looked}. Try a shorter part of the name, or list_files."
+        return (
+            f"No file fits '{quote_path(pattern)}': {looked}. Try a shorter part of the name, or list_files; "
+            "search_files looks for words inside files."
+        )
     paths = [display_path(path, found.lookalikes) for path in found.paths]
     count = count_fitting(paths)
     more = found.more + len(paths) - count

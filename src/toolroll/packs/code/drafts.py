@@ -15,6 +15,7 @@ from toolroll.packs.code.seen_files import SeenFile, SeenFiles
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
 from toolroll.workspace.changes.apply import count_missing_folders
 from toolroll.workspace.changes.content_cache import ContentCache
+from toolroll.workspace.changes.doubts import find_doubts
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.edit.edit import edit_text
 from toolroll.workspace.edit.encoding import decode_exactly
@@ -32,6 +33,9 @@ _PROPOSE_AGAIN: Final = (
     "and the person is shown the result."
 )
 _THEY_TOUCH: Final = f"Your change touches what changed. {_READ_IT}"
+
+LEAST_QUOTED_CHARACTERS: Final = 8
+"""Of a passage that shows that a model knows a file: `return x` is the shortest statement that is worth a change."""
 
 NOT_INDEXED: Final = "Who imports it is not known yet: the project is not indexed."
 """What a person is told who would take silence for "nobody"."""
@@ -84,7 +88,7 @@ class Drafter:
         expected_hash: str | None = None,
     ) -> None:
         """Replace one passage of a file by another."""
-        file = self._current(path, merges=expected_hash is None)
+        file = self._current(path, merges=expected_hash is None, quoted=None if replace_all else old)
         try:
             edited = edit_text(
                 file.after,
@@ -145,13 +149,16 @@ class Drafter:
             merged=behind,
             fitted=tuple(self._fitted),
             hints=_importer_hints(changes, index),
+            doubts=() if is_by_person(self._ctx) else _find_doubts(changes),
         )
 
-    def _current(self, path: str, *, whole: bool = False, merges: bool = True) -> _File:
+    def _current(self, path: str, *, whole: bool = False, merges: bool = True, quoted: str | None = None) -> _File:
         """Return a file as the model knows it, with the changes so far."""
         place = self._writable(path)
         file = self._files.get(place) or self._read(place, path)
         if file.before is None or is_by_person(self._ctx):
+            return file
+        if quoted is not None and SeenFiles(self._ctx.run).get(str(file.path)) is None and _is_quote(file, quoted):
             return file
         return self._as_seen(file, file.before, whole=whole, merges=merges)
 
@@ -228,6 +235,14 @@ class Drafter:
         return self._files.get(found) or _File(path=found, before=data, after=data, base=data)
 
 
+def _is_quote(file: _File, passage: str) -> bool:
+    """Return whether a passage is in a file exactly once, to the letter: who can quote it knows it (decision 0013).
+
+    A short one could be guessed. Of passages that are nearly there nothing is said: that would show what was not read.
+    """
+    return len(passage.strip()) >= LEAST_QUOTED_CHARACTERS and file.after.count(passage.encode("utf-8", "replace")) == 1
+
+
 def _importer_hints(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
     """Return how many files import each changed one, or that this is not known without looking at all of them."""
     paths = [str(one.path) for one in changes if one.before is not None and language_of(str(one.path)) is not None]
@@ -238,6 +253,12 @@ def _importer_hints(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
                 f"{quote_path(path)} is imported by {count_noun(count, 'file')}." for path, count in counts if count
             )
     return (NOT_INDEXED,) if paths else ()
+
+
+def _find_doubts(changes: Sequence[Change]) -> tuple[str, ...]:
+    """Return what speaks against the changes; with the names of the files where there are several."""
+    found = [(str(one.path), doubt) for one in changes for doubt in find_doubts(str(one.path), one.before, one.after)]
+    return tuple(doubt if len(changes) == 1 else f"{quote_path(path)}: {doubt}" for path, doubt in found)
 
 
 def _changed_twice_error(place: RelativePath) -> EditRefused:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from toolroll.errors import ArgumentsRefused, ToolrollError
 from toolroll.kernel.approval.request import Preview, content_hash
@@ -21,7 +21,7 @@ from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.diff.unified import unified_diff
 from toolroll.packs.code.drafts import Drafter
 from toolroll.packs.code.failures import tool_errors, tool_failure
-from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, see_workspace
+from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, is_by_person, see_workspace
 from toolroll.packs.code.outcomes import find_outcome
 from toolroll.packs.code.places import locate_paths
 from toolroll.packs.code.seen_files import SeenFiles
@@ -85,20 +85,28 @@ Described = Annotated[str, Field(description="In a sentence: what changes, and w
 WhatFor = Annotated[str, Field(description="In a sentence: what the file is for.")]
 
 
+def _ask_for_description(schema: dict[str, Any]) -> None:
+    """Ask every model for a description; a call without one is not lost for that."""
+    schema["properties"]["description"].pop("default", None)
+    schema["required"] = [*schema["required"], "description"]
+
+
 class EditFile(BaseModel):
     """What `edit_file` takes."""
 
+    model_config = ConfigDict(json_schema_extra=_ask_for_description)
     path: PathOfFile
     content: Annotated[str, Field(description="The complete new content of the whole file.")]
-    description: Described
+    description: Described = ""
 
 
 class CreateFile(BaseModel):
     """What `create_file` takes."""
 
+    model_config = ConfigDict(json_schema_extra=_ask_for_description)
     path: Annotated[str, Field(description="Path of the new file from the project root.")]
     content: Annotated[str, Field(description="What the file will hold.")]
-    description: WhatFor
+    description: WhatFor = ""
 
 
 class Edit(BaseModel):
@@ -233,8 +241,8 @@ async def apply_proposal(
         applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id, call_id=ctx.call_id)
     await asyncio.to_thread(_refresh_index, index, proposal, ctx)
     await asyncio.to_thread(_note_seen, SeenFiles(ctx.run), contents, proposal)
-    notes = (*proposal.match_notes, *applied.notes, *_merge_notes(proposal))
-    text = "\n".join([_summary(proposal, applied), *notes, *_difference(proposal)])
+    notes = (*proposal.match_notes, *proposal.doubts, *applied.notes, *_merge_notes(proposal))
+    text = "\n".join([_summary(proposal, applied, ctx), *notes, *_difference(proposal)])
     return ToolResult.of_text(text, _facts(proposal, applied))
 
 
@@ -247,9 +255,10 @@ def _refresh_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
         ctx.logger.warning("the index could not be brought up to date: %s", error.message)
 
 
-def _summary(proposal: Proposal, applied: AppliedChange) -> str:
+def _summary(proposal: Proposal, applied: AppliedChange, ctx: ToolContext) -> str:
+    """Return what was written. How to undo it is for a person: a small model that reads of it does it."""
     files = ", ".join(f"{quote_path(str(change.path))} ({_counts(change)})" for change in proposal.changes)
-    return f"Written: {files}. Undo it with change id {applied.id}."
+    return f"Written: {files}.{f' Undo it with change id {applied.id}.' if is_by_person(ctx) else ''}"
 
 
 def _facts(proposal: Proposal, applied: AppliedChange) -> dict[str, object]:

@@ -93,7 +93,8 @@ class Proposal:
 
     `remarks` are notes of the tool that made it; `edited` is the text that a person wrote in place of the proposed one;
     `merged` are files that had changed since who proposes it read them: what changed there is kept. `fitted` is, by
-    file, how a text was taken that is not there exactly as it was given. `hints` are about the files around it.
+    file, how a text was taken that is not there exactly as it was given. `hints` are about the files around it, and
+    `doubts` what speaks against it, as far as a program can tell.
     """
 
     changes: tuple[Change, ...]
@@ -103,6 +104,7 @@ class Proposal:
     merged: tuple[str, ...] = ()
     fitted: tuple[tuple[str, str], ...] = ()
     hints: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         paths = self.paths
@@ -184,6 +186,7 @@ class Proposal:
             editable=self.editable,
             notes=self.notes,
             hints=self.hints,
+            doubts=self.doubts,
             payload=self,
         )
 
