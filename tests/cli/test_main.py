@@ -193,7 +193,7 @@ def test_S2_a_command_that_makes_no_sense_is_2(
 
 def test_S2_no_command_at_all_shows_the_help_and_is_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([], Session()) == 2
-    assert capsys.readouterr().err.startswith("Usage: toolroll")
+    assert capsys.readouterr().err.startswith("toolroll: agents with tools")
     assert run(["tools"], Session(json=True)) == 2
     assert (
         json.loads(capsys.readouterr().out)["error"]["message"] == "A command is missing. Try 'toolroll tools --help'."

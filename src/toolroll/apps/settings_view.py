@@ -45,11 +45,12 @@ def check_setting(name: str, value: object) -> None:
 
 def find_keys(environment: Mapping[str, str]) -> list[tuple[str, str, str | None]]:
     """Return every key that is used: its name, what it is for, and where it was found; never the key itself."""
-    kept = KeyBook.from_environment(environment).names()
+    book = KeyBook.from_environment(environment)
+    kept = dict.fromkeys(book.file.read(), "file") | dict.fromkeys(book.names(), "keyring")
     return [(name, use, _key_place(name, kept, environment)) for name, use in all_keys().items()]
 
 
-def _key_place(name: str, kept: tuple[str, ...], environment: Mapping[str, str]) -> str | None:
+def _key_place(name: str, kept: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
     if environment.get(name, "").strip():
         return "environment"
-    return "keyring" if name in kept else None
+    return kept.get(name)

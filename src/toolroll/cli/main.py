@@ -80,6 +80,29 @@ _EPILOG: Final = (
 )
 
 
+_OVERVIEW: Final = """\
+toolroll: agents with tools that ask before they change anything.
+
+Applications
+  toolroll code               explore and change the project in this folder
+  toolroll explore            research an idea; write a document about it
+  toolroll write              write posts in your own voice (ghostpen)
+  toolroll serve              the same in a browser, on this machine
+
+Begin
+  toolroll demo               watch an agent at work; no key needed
+  toolroll doctor             see what works, what is missing, how to fix it
+  toolroll config             settings and keys
+
+Look back
+  toolroll code --continue    go on with the last chat in this folder
+  toolroll runs, changes, undo, redo, outputs, stats
+
+More: tools, call, run, jobs, worker, tokens, mcp, index, policy, trust,
+completion. 'toolroll --help' says what each does, 'toolroll NAME --help' how."""
+"""What `toolroll` alone says: it fits on 24 lines of 80 columns."""
+
+
 @click.group(cls=LazyGroup, lazy=_COMMANDS, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @debug_option
 @click.version_option(__version__, message="%(prog)s %(version)s")
@@ -197,7 +220,8 @@ def _describe_unexpected(error: BaseException) -> str:
 
 def _report_usage_error(error: click.UsageError, session: Session) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError) and not session.json:
-        click.echo(error.format_message(), err=True)
+        is_root = error.ctx.command is root
+        click.echo(_OVERVIEW if is_root else error.format_message(), err=True)
         return WRONG_USAGE
     command = error.ctx.command_path if error.ctx else "toolroll"
     what = "A command is missing." if isinstance(error, click.exceptions.NoArgsIsHelpError) else error.format_message()

@@ -1,5 +1,7 @@
 """Where keys come from: the environment first, then the system's keyring where the user has put one there (S41).
 
+Where there is no keyring, a person can have a key kept in a private file instead.
+
 `with_keys(environment)` is what models, search, GitHub and Notion are handed: the environment, in which a key that only
 the keyring has is found too. The names of keys in the keyring are kept in a file, the keys never: a keyring
 cannot be listed, and asking it for what is not there makes some systems ask a person for a password.
@@ -15,6 +17,7 @@ from typing import Any, Final
 
 from toolroll.errors import FileMissing, KeyringFailed, ToolrollError, UsageError
 from toolroll.home.folders import find_folders
+from toolroll.home.key_file import KeyFile
 from toolroll.safe.locks import FileLock
 from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.names import RelativePath, quote_path
@@ -95,30 +98,41 @@ class KeyBook:
         with closing(Root(private_folder(self._folder))) as root:
             return self._read(root)
 
+    @property
+    def file(self) -> KeyFile:
+        """Return the file for keys of a user who has no keyring, and wants one."""
+        return KeyFile(self._folder)
+
     def get(self, name: str) -> str | None:
         """Return the key; None where there is none. A ToolrollError says that the keyring cannot be read."""
         if name not in self.names():
-            return None
+            return self._from_file(name)
         with _open_keyring("read") as keyring:
             found: str | None = keyring.get_password(_SERVICE, name)
         if found is not None:
             remember_secret(found)
         return found
 
+    def _from_file(self, name: str) -> str | None:
+        found = self.file.read().get(name)
+        if found is not None:
+            remember_secret(found)
+        return found
+
     def put(self, name: str, key: str) -> None:
         """Put a key into the keyring, in the place of an older one."""
-        if not is_key_name(name):
-            raise UsageError(f"'{quote_path(name)}' is not the name of a key, such as ANTHROPIC_API_KEY.")
-        if not key or len(key) > MAX_KEY_CHARACTERS or not (key.isascii() and key.isprintable()):
-            raise UsageError("That is no key: it is empty, too long, or has characters that no key has. Copy it again.")
+        check_key(name, key)
         with _open_keyring("written") as keyring:
             keyring.set_password(_SERVICE, name, key)
         self._note(name, is_there=True)
 
     def delete(self, name: str) -> bool:
-        """Take a key out of the keyring; whether there was one."""
+        """Take a key out of the keyring and the file; whether there was one."""
+        is_in_file = name in self.file.read()
+        if is_in_file:
+            self.file.put(name, None)
         if name not in self.names():
-            return False
+            return is_in_file
         with _open_keyring("changed") as keyring:
             if keyring.get_password(_SERVICE, name) is not None:  # somebody may have taken it out by other means
                 keyring.delete_password(_SERVICE, name)
@@ -137,6 +151,14 @@ class KeyBook:
         except FileMissing:
             return ()
         return tuple(line for line in text.splitlines() if is_key_name(line))
+
+
+def check_key(name: str, key: str) -> None:
+    """Refuse with UsageError what is no name of a key, or no key."""
+    if not is_key_name(name):
+        raise UsageError(f"'{quote_path(name)}' is not the name of a key, such as ANTHROPIC_API_KEY.")
+    if not key or len(key) > MAX_KEY_CHARACTERS or not (key.isascii() and key.isprintable()):
+        raise UsageError("That is no key: it is empty, too long, or has characters that no key has. Copy it again.")
 
 
 class _KeyringEnvironment(Mapping[str, str]):
@@ -158,7 +180,7 @@ class _KeyringEnvironment(Mapping[str, str]):
         return self._environment[name] if found is None else found
 
     def __iter__(self) -> Iterator[str]:
-        kept = self._book.names()
+        kept = {*self._book.names(), *self._book.file.read()}
         return iter([*self._environment, *(name for name in kept if name not in self._environment)])
 
     def __len__(self) -> int:
@@ -175,6 +197,7 @@ def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
     known = set(secret_values(environment))
     book = KeyBook.from_environment(environment)
     with suppress(ToolrollError):  # a keyring that does not open has given nobody anything either
+        known.update(book.file.read().values())
         known.update(key for name in book.names() if (key := book.get(name)))
     return tuple(sorted(known))
 

@@ -29,7 +29,7 @@ class KeyModel(_Body):
 
     name: str
     use: str
-    place: Literal["environment", "keyring"] | None
+    place: Literal["environment", "keyring", "file"] | None
 
 
 class RuleModel(_Body):

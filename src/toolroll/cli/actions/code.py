@@ -1,7 +1,7 @@
 """What `toolroll code` does: it starts the coding agent in a project, for one prompt or for a chat."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
 from toolroll.errors import UsageError
 from toolroll.journal.conversations import ConversationSummary
 from toolroll.lazy import load
+from toolroll.models.scripted_file import PREFIX as SCRIPT
 
 STDIN: Final = "-"
 CHOOSE: Final = "?"
@@ -72,7 +73,7 @@ def run_code(session: Session, prompt: str | None, **options: Any) -> int:
     root = asked.root or (Path(earlier.folder) if earlier is not None else Path.cwd())
     with Project.open(root.resolve(), os.environ, flags=_flags(asked, earlier)) as project:
         show_setting_notes(project.settings, surface)
-        spec = _make_spec(asked, project, earlier)
+        spec = _make_spec(_with_model(session, asked, project), project, earlier)
         session.claim_stdout()
         session.set_up_logging()
         session.prints = asked.prints
@@ -110,10 +111,19 @@ def _flags(asked: CodeOptions, earlier: ConversationSummary | None) -> dict[str,
     return {"model": asked.model or recorded, "code.max_steps": asked.max_steps}
 
 
+def _with_model(session: Session, asked: CodeOptions, project: Project) -> CodeOptions:
+    """Set up a model with the person where there is none to ask yet."""
+    session.prints = asked.prints
+    if asked.queue or (project.settings.model or "").startswith(SCRIPT):
+        return asked
+    chosen: str | None = load("toolroll.cli.first_run:set_up_model")(session, project.settings.model)
+    return asked if chosen is None else replace(asked, model=chosen)
+
+
 def _make_spec(asked: CodeOptions, project: Project, earlier: ConversationSummary | None) -> AgentSpec:
     was_read_only = earlier is not None and earlier.last.settings.get("read_only") is True
     return AgentSpec.from_options(
-        model=choose_model(project.settings),
+        model=asked.model or choose_model(project.settings),
         max_steps=asked.max_steps or project.settings.code.max_steps or CODE_STEPS,
         root=str(project.root),
         read_only=asked.read_only or (was_read_only and not asked.yes),

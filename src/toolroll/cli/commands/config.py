@@ -111,7 +111,8 @@ def path() -> None:
 def key() -> None:
     """Keep keys in the system's keyring (pip install 'toolroll[keyring]').
 
-    A key in the environment wins. Keys are never written to a file of toolroll, and never taken from a project.
+    A key in the environment wins. Keys are never taken from a project, and never written to a file unless you agree to
+    that: without a keyring, the first 'toolroll code' at a terminal offers it.
 
     \b
     Examples:

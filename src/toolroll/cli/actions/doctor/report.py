@@ -66,4 +66,7 @@ def _lines(findings: list[Finding]) -> Iterator[str]:
         if one.fix:
             yield " " * _TEXT_COLUMN + f"fix: {one.fix}"
     broken = sum(one.status == "broken" for one in findings)
-    yield f"\n{broken} broken." if broken else "\nNothing is broken."
+    yield ""
+    if any(one.name == "model" and one.status != "ok" for one in findings):
+        yield "Nothing can run yet: there is no model to ask. 'toolroll code' at a terminal sets one up."
+    yield f"{broken} broken." if broken else "Nothing is broken."

@@ -1,6 +1,6 @@
 """What agents reach: models and their keys, search, GitHub, Notion, the keyring, tracing. Names of keys, never keys."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Final
 
@@ -49,8 +49,15 @@ def key_places(environment: Mapping[str, str]) -> dict[str, str]:
         kept = ()
     if kept and find_keyring().why:  # which is a finding of its own
         kept = ()
-    found = dict.fromkeys(kept, "the keyring")
+    found = dict.fromkeys(_names_in_file(environment), "your private file of keys") | dict.fromkeys(kept, "the keyring")
     return found | {name: "the environment" for name in all_keys() if environment.get(name, "").strip()}
+
+
+def _names_in_file(environment: Mapping[str, str]) -> Iterable[str]:
+    try:
+        return KeyBook.from_environment(environment).file.read()
+    except ToolrollError:
+        return ()
 
 
 def _model(environment: Mapping[str, str], model: str | None, places: Mapping[str, str]) -> Finding:
@@ -80,7 +87,8 @@ def _keyed(title: str, name: str, places: Mapping[str, str], without: str = "") 
     if name in places:
         return _found(title, f"{name} is in {places[name]}")
     text = f"there is no {name}" + (f"; {without}" if without else "")
-    return _found(title, text, "missing", f"export {name}=... or: toolroll config key set {name}")
+    in_keyring = "" if find_keyring().why else f" or: toolroll config key set {name}"
+    return _found(title, text, "missing", f"export {name}=...{in_keyring}")
 
 
 def _ollama(*, online: bool) -> Finding:
