@@ -41,6 +41,7 @@ STARTS_AT_MOST = 15.0
 FIRST_SCREEN_BYTES = 300_000
 LONG_TASK_MS = 100.0
 TABS = 50
+SILENT = 2_000
 ROUNDS = 3
 """What the machine does besides only adds to a task: the best round counts."""
 ORIGIN = Origin(wire="chat", model="bench")
@@ -210,7 +211,23 @@ async def measure_tabs(server: Server, cookie: dict[str, Any]) -> tuple[float, f
     return before, after
 
 
+async def measure_silence(server: Server) -> tuple[float, float]:
+    """The memory of the server before and after so many connections that say nothing; it answers again afterwards."""
+    host, port = server.url.removeprefix("http://").split(":")
+    before = server.memory_mb()
+    opened = [await asyncio.open_connection(host, int(port)) for _ in range(SILENT)]
+    after = server.memory_mb()
+    for reader, _ in opened:
+        await asyncio.wait_for(reader.read(), 60)  # the server closes them
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(f"GET /healthz HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
+    assert b"200 OK" in await reader.readline()
+    writer.close()
+    return before, after
+
+
 def main() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (8_192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     socket.setdefaulttimeout(60)
     with tempfile.TemporaryDirectory(prefix="page-") as name:
         home, project = Path(name) / "home", Path(name) / "project"
@@ -239,6 +256,8 @@ def main() -> None:
                 browser.close()
             before, after = asyncio.run(measure_tabs(server, cookie))
             rows.append((f"{TABS} tabs", f"{before:.0f} -> {after:.0f} MB", "", after < before * 1.3))
+            before, after = asyncio.run(measure_silence(server))
+            rows.append((f"{SILENT:,} silent connections", f"{before:.0f} -> {after:.0f} MB", "", after < before * 1.5))
         finally:
             server.stop()
     for title, one, two, holds in rows:

@@ -1,6 +1,7 @@
 """The HTTP API over a real socket: what it does, whom it lets in, and what it refuses (R32, D13, XW1, XW3)."""
 
 import asyncio
+import gzip
 import json
 import socket
 import time
@@ -193,6 +194,19 @@ def test_XW3_large_bodies_are_cut_off(site: Site) -> None:
     with site.client() as client:
         answer = client.post("/api/explorations", content=b"x" * (guard.BODY_BYTES + 1))
         assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+@pytest.mark.parametrize("slots", [0])
+def test_XW3_packed_and_nested_bodies_are_cut_off(site: Site) -> None:
+    bomb = gzip.compress(b" " * 50_000_000)
+    assert len(bomb) < guard.BODY_BYTES
+    headers = {"Content-Type": "application/json"}
+    with site.client() as client:
+        packed = client.post("/api/explorations", content=bomb, headers={**headers, "Content-Encoding": "gzip"})
+        assert packed.status_code == 400  # nothing is unpacked
+        for body in (b"[" * 500_000, b"[" + b"1," * 500_000 + b"1]"):
+            assert client.post("/api/explorations", content=body, headers=headers).status_code == 400
+        assert client.get("/healthz").status_code == 200
 
 
 @pytest.mark.parametrize("slots", [0])

@@ -6,7 +6,7 @@ import { colour } from "./code.js";
 import { Composer, Usage } from "./composer.js";
 import { Diff } from "./diff.js";
 import { FileChips } from "./files.js";
-import { callIcon, callTitle, endOf, folderName, pretty, stateOf, took, tokens } from "./format.js";
+import { callIcon, callTitle, endOf, folderName, money, pretty, stateOf, took, tokens } from "./format.js";
 import { Icon } from "./icons.js";
 import { Markdown } from "./markdown.js";
 import { listen, watch } from "./news.js";
@@ -140,13 +140,20 @@ const TODO_ICONS = { completed: "check", in_progress: "half", pending: "circle" 
 const Todos = ({ todos }) => html`<ul class="todos">${todos.map((one) => html`<li class=${one.status}><${Icon} name=${TODO_ICONS[one.status] || "circle"} />
   <span><span class="sr">${one.status.replace("_", " ")}: </span>${one.content || one.text}</span></li>`)}</ul>`;
 
-function Panel({ chat }) {
-  return html`<aside class="panel" aria-label="About this chat">
-    ${chat.todos.length > 0 && html`<section aria-label="Plan"><h2>Plan</h2><${Todos} todos=${chat.todos} /></section>`}
+function About({ chat }) {
+  return html`${chat.todos.length > 0 && html`<section aria-label="Plan"><h2>Plan</h2><${Todos} todos=${chat.todos} /></section>`}
     <${Usage} chat=${chat} />
     <section aria-label="Where"><h2>Where</h2><dl class="facts"><dt>Folder</dt><dd title=${chat.folder}>${folderName(chat.folder) || "none"}</dd>
-      <dt>Model</dt><dd title=${chat.model}>${chat.model.split(/[/:]/).pop()}</dd></dl></section>
-  </aside>`;
+      <dt>Model</dt><dd title=${chat.model}>${chat.model.split(/[/:]/).pop()}</dd></dl></section>`;
+}
+
+const Panel = ({ chat }) => html`<aside class="panel" aria-label="About this chat"><${About} chat=${chat} /></aside>`;
+
+// The same where there is no room beside the chat: one line that unfolds.
+function Line({ chat }) {
+  const done = chat.todos.filter((one) => one.status === "completed").length;
+  const facts = [chat.todos.length > 0 && `Plan ${done} of ${chat.todos.length}`, `${tokens(chat.context_tokens)} of ${tokens(chat.window_tokens)} tokens`, chat.cost && money(chat.cost)];
+  return html`<details class="about"><summary>${facts.filter(Boolean).join(" · ")}</summary><div class="stack"><${About} chat=${chat} /></div></details>`;
 }
 
 // What the items were, with those that have come since: what is settled is not sent again.
@@ -279,9 +286,9 @@ export function Chat({ id, home }) {
           ${chat.can_continue && canTalk && html`<li><button class="btn" onClick=${act(() => post(`/api/chats/${id}/continue`))}><${Icon} name="play" />Continue</button></li>`}
         </ol>
       </div>
-      ${canTalk
+      <div><${Line} chat=${chat} />${canTalk
       ? html`<${Composer} key=${id} chat=${chat} models=${home.models} isBusy=${isBusy} onSend=${send} onStop=${chat.state === "running" ? act(() => post(`/api/chats/${id}/stop`)) : null} onError=${setError} onChanged=${load} />`
-      : html`<div class="composer"><p class="small">This run can be read here; it goes on where it was started.</p></div>`}</div>`}
+      : html`<div class="composer"><p class="small">This run can be read here; it goes on where it was started.</p></div>`}</div></div>`}
     ${view === "talk" && html`<${Panel} chat=${chat} />`}</div>
   </div>`;
 }
