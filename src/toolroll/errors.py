@@ -360,6 +360,10 @@ class RunMissing(JournalRefused):
     """A run that is not in the run log."""
 
 
+class RecordTooNew(JournalRefused):
+    """A run or a job that a newer version wrote: this one leaves it as it is."""
+
+
 class RecordsLost(JournalRefused):
     """A file with records that is there, and has lost all of them or the latest; nothing of it was overwritten."""
 

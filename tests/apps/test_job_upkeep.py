@@ -7,7 +7,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.apps.test_jobs import EDIT, READ, exploration, status_of, store, task, work
+from tests.apps.test_jobs import EDIT, READ, exploration, status_of, task, work
+from tests.apps.test_jobs import local_store as store
 
 from toolroll.apps.job_upkeep import JobUpkeep
 from toolroll.apps.jobs import JobStore

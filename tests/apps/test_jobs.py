@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,14 @@ from toolroll.apps.explore import ExploreOptions
 from toolroll.apps.job_driver import JobDriver
 from toolroll.apps.jobs import JobRequest, JobStatus, JobStore
 from toolroll.apps.spec import AgentSpec
-from toolroll.engine.engine import JobRefused
+from toolroll.engine.engine import JobLeft, JobRefused
 from toolroll.engine.local import LocalEngine
 from toolroll.engine.postgres import PostgresEngine
-from toolroll.errors import DecisionRefused, JournalRefused, NetworkFailed, UsageError
+from toolroll.errors import DecisionRefused, JournalRefused, NetworkFailed, RecordTooNew, UsageError
 from toolroll.journal.postgres import open_journal as open_postgres_journal
-from toolroll.journal.records import ModelTurn
+from toolroll.journal.records import ModelTurn, RunBegan
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.packs.research.exploration import JOB, Job
 from toolroll.postgres.address import parse_address
 
 READ = {"calls": [{"name": "read_file", "arguments": {"path": "a.py"}, "id": "read_1"}]}
@@ -27,13 +29,18 @@ EDIT = {
 }
 
 
+@pytest.fixture
+async def local_store(tmp_path: Path) -> AsyncIterator[JobStore]:
+    journal, engine = SqliteJournal(tmp_path / "runs.db"), LocalEngine(tmp_path / "jobs.db", poll_s=0.005)
+    yield JobStore(journal=journal, engine=engine)
+    journal.close()
+    engine.close()
+
+
 @pytest.fixture(params=["local", "postgres"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[JobStore]:
+async def store(request: pytest.FixtureRequest, local_store: JobStore, tmp_path: Path) -> AsyncIterator[JobStore]:
     if request.param == "local":
-        journal, engine = SqliteJournal(tmp_path / "runs.db"), LocalEngine(tmp_path / "jobs.db", poll_s=0.005)
-        yield JobStore(journal=journal, engine=engine)
-        journal.close()
-        engine.close()
+        yield local_store
         return
     address = parse_address(request.getfixturevalue("database_url"))
     with closing(open_postgres_journal(address, folder=tmp_path, secrets=())) as log:
@@ -229,5 +236,25 @@ async def test_R31_jobs_are_found_by_the_beginning_of_their_ids(store: JobStore,
         await store.find("job-")
     with pytest.raises(JournalRefused):
         await store.find("zzzz")
-    with pytest.raises(UsageError, match="Update toolroll"):
+    with pytest.raises(RecordTooNew, match="Update toolroll"):
         JobRequest.from_record({"kind": "job", "app": "fly"})
+
+
+async def test_D10_a_job_of_a_newer_version_is_left_for_a_newer_worker(store: JobStore, tmp_path: Path) -> None:
+    settings = {**exploration(tmp_path, "# Tea").record, "app": "paint", "paint": {}}
+    await store.journal.append("job-newer", RunBegan(model="m", system="", tools={}, settings=settings))
+    await store.journal.release("job-newer")
+    with pytest.raises(JobLeft, match="Update toolroll"):
+        await driver(store, tmp_path)("job-newer")
+    assert await store.journal.acquire("job-newer"), "nobody holds it"
+
+
+async def test_D10_a_job_that_an_older_version_queued_is_done(store: JobStore, tmp_path: Path) -> None:
+    request, job = exploration(tmp_path, "# Tea"), Job.new()
+    kept = {name: value for name, value in request.record.items() if name not in ("webhook", "schedule", "owner")}
+    settings = {**kept, JOB: replace(job, id="job-older").fields}
+    await store.journal.append("job-older", RunBegan(model="m", system="", tools={}, settings=settings))
+    await store.enqueue("job-older")
+    await store.journal.release("job-older")
+    await work(store, tmp_path, until=("done",))
+    assert (await status_of(store, "job-older")).result

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.apps.test_jobs import exploration, store
+from tests.apps.test_jobs import exploration
+from tests.apps.test_jobs import local_store as store
 from tests.support.clock import Clock
 
 from toolroll.apps.job_driver import JobDriver

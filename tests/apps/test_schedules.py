@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.apps.test_jobs import driver, exploration, status_of, store
+from tests.apps.test_jobs import driver, exploration, local_store, status_of, store
 from tests.support.clock import Clock
 
 from toolroll.apps.explore import ExploreOptions
@@ -22,7 +22,7 @@ from toolroll.engine.local import LocalEngine
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.sqlite import SqliteJournal
 
-__all__ = ["store"]
+__all__ = ["local_store", "store"]
 
 NOW = datetime(2026, 11, 18, 22, 0, tzinfo=UTC).timestamp()
 HOUR = 3_600.0
@@ -159,8 +159,8 @@ async def test_D12_a_clock_that_jumps_repeats_no_tick_and_stops_no_schedule(stor
         await finish(store, tmp_path)
 
 
-async def test_D12_several_workers_run_a_tick_once(store: JobStore, tmp_path: Path) -> None:
-    await ScheduleBook(store.journal).add(exploration(tmp_path, "# Tea"), first=NOW, every_s=60)
+async def test_D12_several_workers_run_a_tick_once(local_store: JobStore, tmp_path: Path) -> None:
+    await ScheduleBook(local_store.journal).add(exploration(tmp_path, "# Tea"), first=NOW, every_s=60)
     stores = [
         JobStore(journal=SqliteJournal(tmp_path / "runs.db"), engine=LocalEngine(tmp_path / "jobs.db"))
         for _ in range(4)
@@ -175,7 +175,7 @@ async def test_D12_several_workers_run_a_tick_once(store: JobStore, tmp_path: Pa
         for other in stores:
             other.journal.close()  # type: ignore[attr-defined]  # it is one of SQLite
             other.engine.close()  # type: ignore[attr-defined]  # as above
-    assert len(await store.list()) == 1
+    assert len(await local_store.list()) == 1
     assert sum(queued) == 1
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.apps.test_jobs import EDIT, READ, exploration, states, status_of, store, task, work
+from tests.apps.test_jobs import EDIT, READ, exploration, local_store, states, status_of, store, task, work
 from tests.support.webhook_server import Receiver, receiving
 
 from toolroll.apps.job_driver import JobDriver
@@ -24,7 +24,7 @@ from toolroll.errors import UrlRefused, UsageError
 from toolroll.home.webhook_secret import VARIABLE, WebhookSecret
 from toolroll.journal.records import StateSet
 
-__all__ = ["store"]
+__all__ = ["local_store", "store"]
 
 NOW = datetime(2026, 11, 18, 4, 0, tzinfo=UTC)
 CANARY = "canary-webhook-0123456789abcdef"

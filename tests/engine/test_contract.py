@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from tests.support.clock import Clock
 
-from toolroll.engine.engine import MAX_ATTEMPTS, Drive, Ending, Engine, JobRefused, JobState, Ticket
+from toolroll.engine.engine import (
+    LEFT_PAUSE_S,
+    MAX_ATTEMPTS,
+    Drive,
+    Ending,
+    Engine,
+    JobLeft,
+    JobRefused,
+    JobState,
+    Ticket,
+)
 from toolroll.engine.local import LocalEngine
 from toolroll.engine.postgres import PostgresEngine
 from toolroll.errors import NetworkFailed
@@ -161,6 +171,24 @@ async def test_D12_a_job_that_cannot_succeed_is_given_up_at_once(engine: Engine)
         await has_state(engine, "a", "dead")
 
     assert drive.driven == ["a"]
+
+
+async def test_D10_a_job_that_is_left_for_a_newer_worker_stays_queued_and_loses_no_attempt(
+    engine: Engine, clock: Clock
+) -> None:
+    await engine.submit(Ticket(run_id="a"))
+    async with working(engine, Driver(*[JobLeft("Update toolroll.")] * MAX_ATTEMPTS)):
+        for _ in range(MAX_ATTEMPTS):
+
+            async def is_left() -> bool:
+                [row] = await engine.list_jobs(["a"])
+                return (row.state, row.attempts, row.error) == ("queued", 0, "Update toolroll.") and (
+                    row.not_before > clock()
+                )
+
+            await until(is_left)
+            clock.advance(LEFT_PAUSE_S)
+        await has_state(engine, "a", "done")
 
 
 async def test_D12_an_unknown_error_ends_no_worker(engine: Engine) -> None:

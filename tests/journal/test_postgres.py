@@ -52,7 +52,7 @@ async def test_XD30_a_run_belongs_to_one_process_until_that_is_gone(make: Make) 
     assert await two.is_held("run")
     assert await two.driver("run") == one.presence.name
 
-    one.presence.close()  # as when it is killed: the server takes its lock back
+    one.presence.close()  # the server takes its lock back
     assert await two.acquire("run")
     assert await two.append("run", kept(2)) == 2
 

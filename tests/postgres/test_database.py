@@ -130,3 +130,16 @@ def test_a_mistake_in_a_statement_is_no_reason_to_wait(database: Database) -> No
     with pytest.raises(DatabaseFailed, match="refused") as caught:
         database.run(lambda db: db.execute("select nonsense"))
     assert not caught.value.is_passing
+
+
+def test_D10_tables_of_the_first_version_are_upgraded_with_what_is_in_them(database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as db:
+        db.execute(tables._TABLES)
+        db.execute("alter table toolroll.processes drop column seen")
+        db.execute("drop table toolroll.calls, toolroll.pauses")
+        db.execute("insert into toolroll.about values (1)")
+        db.execute("insert into toolroll.processes values ('old', now())")
+    with closing(Database(parse_address(database_url))) as database:
+        found = database.run(lambda db: db.execute("select name, seen from processes").fetchall())
+        assert found == [("old", None)]
+        assert database.run(lambda db: db.execute("select count(*) from calls").fetchone()) == (0,)

@@ -23,7 +23,7 @@ from toolroll.apps.run_log import recorded_settings
 from toolroll.apps.spec import AgentSpec
 from toolroll.apps.surface import MakeApprover, Note, Surface, ask_nobody
 from toolroll.apps.webhooks import WebhookSender
-from toolroll.engine.engine import Ending, JobRefused
+from toolroll.engine.engine import Ending, JobLeft, JobRefused
 from toolroll.engine.rates import RateLimiter, Wait
 from toolroll.errors import (
     AuthenticationFailed,
@@ -35,6 +35,7 @@ from toolroll.errors import (
     PathRefused,
     PermissionRefused,
     QuotaExceeded,
+    RecordTooNew,
     RequestRefused,
     ToolrollError,
     UsageError,
@@ -113,8 +114,8 @@ class JobDriver:
 
     async def __call__(self, job_id: str) -> Ending:
         """Go on with a job from what is on record; nothing that was finished is paid or written again."""
-        await self._hold(job_id)
         try:
+            await self._hold(job_id)
             recording = await self._journal.read(job_id)
             if any(isinstance(record, RunEnded) for _, record in recording):
                 return "done"
@@ -122,6 +123,8 @@ class JobDriver:
             request, job = JobRequest.from_record(settings), Job.from_settings(settings)
             begun = any(step.attempts for step in read_steps(request.app, recording) if step.name in _PAID_STEPS)
             return await self._drive(request, job, is_resumed=begun)
+        except RecordTooNew as error:
+            raise JobLeft(error.message) from error
         except _PERMANENT as error:
             raise JobRefused(error.message) from error
         finally:

@@ -20,7 +20,7 @@ from toolroll.apps.webhooks import Delivery, read_deliveries, shorten_address
 from toolroll.engine.engine import DEFAULT_QUEUE, Engine, JobRow, Ticket
 from toolroll.engine.local import LocalEngine
 from toolroll.engine.rates import LocalRates, RateLimiter
-from toolroll.errors import DecisionRefused, JournalRefused, UsageError
+from toolroll.errors import DecisionRefused, JournalRefused, RecordTooNew, UsageError
 from toolroll.home.folders import find_folders
 from toolroll.journal.journal import Journal, Recording
 from toolroll.journal.records import (
@@ -75,6 +75,8 @@ class JobRequest:
     """The name of the token that queued it over HTTP."""
     webhook: str | None = None
     """The address that is told when it ends or waits; without one, it is that of the settings."""
+    host: str | None = None
+    """The machine that has its folder, where several share the queue; None is the one that queues it."""
     schedule: str | None = None
     """The id of the schedule that it is a tick of. Such an exploration updates the research that there is."""
 
@@ -120,6 +122,7 @@ class JobRequest:
             "owner": self.owner,
             "webhook": self.webhook,
             "schedule": self.schedule,
+            "host": self.host,
         }
 
     @classmethod
@@ -131,14 +134,17 @@ class JobRequest:
             case {"kind": "job", "app": "code", "code": Mapping() as asked}:
                 made = cls(code=AgentSpec.from_job(asked), prompt=str(settings.get("prompt", "")))
             case _:
-                raise UsageError("This is no job that this version of toolroll can drive. Update toolroll to drive it.")
-        owner, webhook, schedule = (settings.get(name) for name in ("owner", "webhook", "schedule"))
+                raise RecordTooNew(
+                    "This is no job that this version of toolroll can drive. Update toolroll to drive it."
+                )
+        owner, webhook, schedule, host = (settings.get(name) for name in ("owner", "webhook", "schedule", "host"))
         return replace(
             made,
             search_consent=settings.get("search_consent") is True,
             owner=owner if isinstance(owner, str) else "",
             webhook=webhook if isinstance(webhook, str) else None,
             schedule=schedule if isinstance(schedule, str) else None,
+            host=host if isinstance(host, str) else None,
         )
 
 
@@ -251,7 +257,7 @@ class JobStore:
 
     def _choose_queue(self, request: JobRequest) -> str:
         """Return the queue of a job: that of this machine for one that works in a folder here."""
-        return DEFAULT_QUEUE if self.host is None or request.is_movable else host_queue(self.host)
+        return DEFAULT_QUEUE if self.host is None or request.is_movable else host_queue(request.host or self.host)
 
     async def _is_known(self, job_id: str) -> bool:
         """Return whether a job is queued, on record, or about to be recorded by somebody else."""

@@ -16,6 +16,8 @@ JOB_STATES: Final[tuple[JobState, ...]] = get_args(JobState)
 OPEN_STATES: Final[tuple[JobState, ...]] = ("queued", "running", "waiting")
 
 DEFAULT_QUEUE: Final = "default"
+LEFT_PAUSE_S: Final = 30.0
+"""Before a job that was left for another worker is looked at again."""
 MAX_ATTEMPTS: Final = 5
 """Attempts that end in an error or with the death of the worker, before a job is given up."""
 
@@ -58,11 +60,16 @@ Ending: TypeAlias = Literal["done", "waiting"]
 """What driving a run came to: it ended, or it waits for a person."""
 
 Drive: TypeAlias = Callable[[str], Awaitable[Ending]]
-"""Drives the run of that id. An error is an attempt that failed; `JobRefused` says that no other one would help."""
+"""Drives the run of that id. An error is an attempt that failed; `JobRefused` says that no other one would help, and
+`JobLeft` that another worker has to."""
 
 
 class JobRefused(Exception):
     """A job cannot succeed as it is: it is given up at once."""
+
+
+class JobLeft(Exception):
+    """A job is for another worker, such as one of a newer version: it stays queued, and this was no attempt."""
 
 
 class Engine(Protocol):

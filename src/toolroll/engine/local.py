@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from toolroll.engine.engine import MAX_ATTEMPTS, Drive, Ending, JobRefused, JobRow, Ticket
+from toolroll.engine.engine import LEFT_PAUSE_S, MAX_ATTEMPTS, Drive, Ending, JobLeft, JobRefused, JobRow, Ticket
 from toolroll.errors import ToolrollError
 from toolroll.journal.holder import Holder
 from toolroll.safe.record_database import RecordDatabase
@@ -222,6 +222,8 @@ class LocalEngine:
             ending = await drive(claim.run_id)
         except asyncio.CancelledError:
             self._leave(claim)
+        except JobLeft as error:
+            self._defer(claim.run_id, str(error))
         except JobRefused as error:
             self._fail(claim.run_id, str(error), MAX_ATTEMPTS)
         except ToolrollError as error:
@@ -249,6 +251,15 @@ class LocalEngine:
                 "update jobs set state = case when cancelling then 'cancelled' else 'queued' end, worker = null, "
                 "attempts = attempts - 1, cancelling = 0, updated = ? where run_id = ?",
                 (self._clock(), claim.run_id),
+            )
+
+    def _defer(self, run_id: str, message: str) -> None:
+        now = self._clock()
+        with self._transaction() as db:
+            db.execute(
+                "update jobs set state = case when cancelling then 'cancelled' else 'queued' end, worker = null, "
+                "attempts = attempts - 1, cancelling = 0, error = ?, not_before = ?, updated = ? where run_id = ?",
+                (one_line(message, MAX_ERROR_CHARACTERS), now + LEFT_PAUSE_S, now, run_id),
             )
 
     def _fail(self, run_id: str, message: str, attempts: int) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Final
 
-from toolroll.engine.engine import MAX_ATTEMPTS, Drive, JobRefused, JobRow, Ticket
+from toolroll.engine.engine import LEFT_PAUSE_S, MAX_ATTEMPTS, Drive, JobLeft, JobRefused, JobRow, Ticket
 from toolroll.engine.local import FIRST_PAUSE_S, MAX_ERROR_CHARACTERS, MAX_PAUSE_S
 from toolroll.errors import DatabaseFailed, ToolrollError
 from toolroll.postgres.database import Connection, Database
@@ -70,9 +70,16 @@ update jobs set state = case when cancelling then 'cancelled' else 'queued' end,
     attempts = attempts - 1, cancelling = false, updated = %(now)s
 where run_id = %(run_id)s and fence = %(fence)s and state = 'running'
 """
+_DEFER: Final = """
+update jobs set state = case when cancelling then 'cancelled' else 'queued' end, worker = null,
+    attempts = attempts - 1, cancelling = false, error = %(error)s, not_before = %(now)s + %(pause)s,
+    updated = %(now)s
+where run_id = %(run_id)s and fence = %(fence)s and state = 'running'
+"""
 _FAIL: Final = """
 update jobs set state = case when cancelling then 'cancelled' when %(is_last)s then 'dead' else 'queued' end,
-    worker = null, cancelling = false, error = %(error)s, not_before = %(now)s + %(pause)s, updated = %(now)s
+    worker = null, cancelling = false, error = %(error)s, updated = %(now)s,
+    not_before = case when %(pause)s > 0 then %(now)s + %(pause)s else not_before end
 where run_id = %(run_id)s and fence = %(fence)s and state = 'running'
 """
 _LEFT: Final = """
@@ -213,6 +220,8 @@ class PostgresEngine:
             ending = await drive(claim.run_id)
         except asyncio.CancelledError:
             await self._note(claim, _LEAVE)
+        except JobLeft as error:
+            await self._note(claim, _DEFER, error=one_line(str(error), MAX_ERROR_CHARACTERS), pause=LEFT_PAUSE_S)
         except JobRefused as error:
             await self._fail(claim, str(error), MAX_ATTEMPTS)
         except ToolrollError as error:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
-from toolroll.errors import JournalRefused, RunMissing
+from toolroll.errors import RecordTooNew, RunMissing
 from toolroll.safe.record_database import RecordDatabase
 
 
@@ -81,7 +81,7 @@ def check_format(db: Tables, run_id: str) -> None:
     if row is None:
         raise no_such_run(run_id)
     if row[0] > FORMAT_VERSION:
-        raise JournalRefused(
+        raise RecordTooNew(
             f"Run {run_id} was written by a newer version of toolroll (format {row[0]}, this one reads up to "
             f"{FORMAT_VERSION}). Update toolroll to open it."
         )

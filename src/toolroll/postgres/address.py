@@ -49,7 +49,7 @@ def parse_address(url: str, *, source: str = VARIABLE) -> Address:
         raise UsageError(f"{source} must begin with postgresql://. {_HOW}")
     if not parts.path.strip("/"):
         raise UsageError(f"{source} names no database. {_HOW}")
-    if find_spec("psycopg") is None or find_spec("dbos") is None:
+    if find_spec("psycopg") is None:
         raise UsageError("PostgreSQL needs more packages. Install them: pip install 'toolroll[postgres]'")
     return Address(url=url.strip(), shown=_show(parts), secrets=_find_passwords(parts))
 

@@ -60,6 +60,8 @@ class Database:
 
     def __init__(self, address: Address, *, patience_s: float = PATIENCE_S) -> None:
         self.address = address
+        self.owner = ""
+        """The name of this process, which all of its sessions have: see `presence`."""
         self._patience_s = patience_s
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="toolroll-postgres")
         self._idle: list[Connection] = []
@@ -92,13 +94,13 @@ class Database:
             self._is_closed.wait(pause_s)
             pause_s = min(2 * pause_s, _MAX_PAUSE_S)
 
-    def connect(self, name: str = "") -> Connection:
+    def connect(self) -> Connection:
         """Open a connection that belongs to the caller; psycopg's errors come through."""
         return psycopg.connect(
             self.address.url,
             autocommit=True,
             connect_timeout=_CONNECT_S,
-            application_name=f"toolroll {name}".strip()[:63],
+            application_name=session_name(self.owner),
             options=SERVER_KEEP_ALIVE,
             **KEEP_ALIVE,
         )
@@ -170,6 +172,11 @@ class Database:
 
 # Connection lost, not enough resources, stopped by an operator: the server says so, and waiting may help.
 _PASSING_CLASSES: Final = frozenset({"08", "53", "57", "40", "55"})
+
+
+def session_name(owner: str) -> str:
+    """Return the name of the sessions of a process; the server keeps 63 bytes of it."""
+    return f"toolroll {owner}".strip()[:63]
 
 
 async def finish(future: "Future[T]") -> T:

@@ -18,7 +18,7 @@ from typing import Final
 import psycopg
 
 from toolroll.errors import DatabaseFailed
-from toolroll.postgres.database import Connection, Database
+from toolroll.postgres.database import Connection, Database, session_name
 
 BEAT_S: Final = 5.0
 """Between two beats of a worker."""
@@ -26,6 +26,8 @@ HANG_S: Final = 60.0
 """Without a beat for so long, a worker counts as gone: it hangs, or its machine sleeps."""
 SILENCE_S: Final = 2.5
 """How long a process without its lock may take to come back; so long after a kill, others go on with its work."""
+RESTART_S: Final = 10.0
+"""How long after its own start the server takes nobody for gone: all have lost their sessions, and some are busy."""
 _LOOK_S: Final = 0.5
 """Between two signs of life, which also find out whether the own session is still there."""
 _PAUSE_S: Final = 0.1
@@ -45,10 +47,11 @@ def lock_key(name: str) -> int:
 class Presence:
     """This process, in the database. The lock is taken when it is first needed, and taken again after a restart."""
 
-    def __init__(self, database: Database, *, silence_s: float = SILENCE_S) -> None:
-        self.name: str = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(_RANDOM_BYTES)}"
+    def __init__(self, database: Database, *, silence_s: float = SILENCE_S, restart_s: float = RESTART_S) -> None:
+        self.name: str = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(_RANDOM_BYTES)}"
         self._database = database
-        self._silence_s = silence_s
+        self._silence_s, self._restart_s = silence_s, restart_s
+        database.owner = self.name
         self._guard = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_held = threading.Event()
@@ -72,7 +75,14 @@ class Presence:
             return False
         if name == self.name:
             return True
-        values = {"key": lock_key(name), "name": name, "hang": HANG_S, "silence": self._silence_s}
+        values = {
+            "key": lock_key(name),
+            "name": name,
+            "session": session_name(name),
+            "hang": HANG_S,
+            "silence": self._silence_s,
+            "restart": self._restart_s,
+        }
         row = db.execute(_IS_GONE, values).fetchone()
         return row != (True,)
 
@@ -90,7 +100,7 @@ class Presence:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                with self._database.connect(self.name) as db:
+                with self._database.connect() as db:
                     db.execute("select pg_advisory_lock(%s)", (lock_key(self.name),))
                     db.execute(_SEEN, (self.name,))
                     self._is_held.set()
@@ -105,12 +115,14 @@ class Presence:
                 self._stop.wait(_PAUSE_S)
 
 
-# In this order: the lock of a process that may come back is not touched. Who is not listed has left.
+# In this order: the lock of a process that may come back is not touched. Who is not listed has left. One that is
+# stopped, and has lost its lock to a cut connection, still has other sessions; one that was killed has none.
 _IS_GONE: Final = """
 select case
     when beat < now() - make_interval(secs => %(hang)s) then true
-    when name is not null and greatest(seen, pg_postmaster_start_time())
-        > clock_timestamp() - make_interval(secs => %(silence)s) then false
+    when seen > clock_timestamp() - make_interval(secs => %(silence)s) then false
+    when name is not null and pg_postmaster_start_time() > now() - make_interval(secs => %(restart)s) then false
+    when name is not null and exists (select 1 from pg_stat_activity where application_name = %(session)s) then false
     else pg_try_advisory_xact_lock(%(key)s)
 end
 from (select 1) as one left join processes on name = %(name)s

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, ClassVar, Final
+from typing import Any, BinaryIO, ClassVar, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -42,6 +42,10 @@ class IdeaLine(BaseModel):
     context: str | None = Field(default=None, max_length=MAX_CONTEXT_CHARACTERS)
 
 
+PlacedIdea: TypeAlias = tuple[str, IdeaLine]
+"""An idea, and where it stands in its file, for errors; nothing for one that was typed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuePlace:
     """When queued ideas are explored, and who is told, as it was typed."""
@@ -60,23 +64,24 @@ def queue_ideas(
     start = None if place.at is None else parse_time(place.at, now=now)
     every_s = None if place.every is None else parse_interval(place.every)
     address = None if place.webhook is None else check_webhook(place.webhook, os.environ)
-    lines = [IdeaLine(idea=options.idea)] if file is None else read_ideas(file)
+    lines = [("", IdeaLine(idea=options.idea))] if file is None else read_ideas(file)
     check_token(options.place, os.environ)
     with Project.open(Path.cwd(), os.environ, flags={"model": options.model or None}) as project:
         chosen = options.with_model(project)
-    made = [_make_request(chosen, line, search_consent=yes) for line in lines]
+    made = [_make_request(chosen, placed, search_consent=yes) for placed in lines]
     requests = [replace(request, webhook=address) for request in made]
 
-    async def schedule(book: ScheduleBook, every_s: int) -> list[Schedule]:
-        first = now if start is None else start
-        return [await book.add(request, first=first, every_s=every_s, priority=place.priority) for request in requests]
+    async def schedule(store: JobStore, every_s: int) -> list[Schedule]:
+        first, book = now if start is None else start, ScheduleBook(store.journal)
+        mine = [replace(request, host=store.host) for request in requests]  # any machine may queue its ticks
+        return [await book.add(request, first=first, every_s=every_s, priority=place.priority) for request in mine]
 
     async def submit(store: JobStore) -> list[tuple[str, bool]]:
         return [await store.submit(request, priority=place.priority, not_before=start or 0.0) for request in requests]
 
     with open_jobs(os.environ) as store:
         if every_s is not None:
-            show_schedules(session, asyncio.run(schedule(ScheduleBook(store.journal), every_s)), now=now)
+            show_schedules(session, asyncio.run(schedule(store, every_s)), now=now)
         else:
             _show_queued(session, requests, asyncio.run(submit(store)))
     return DONE
@@ -96,7 +101,7 @@ def queue_code(session: Session, spec: AgentSpec, prompt: str, webhook: str | No
     return DONE
 
 
-def read_ideas(file: BinaryIO) -> Sequence[IdeaLine]:
+def read_ideas(file: BinaryIO) -> Sequence[PlacedIdea]:
     """Read a file of ideas: a line each, JSON Lines, or CSV with a header, by the ending of its name."""
     name = str(getattr(file, "name", "ideas"))
     data = file.read(MAX_FILE_BYTES + 1)
@@ -117,12 +122,26 @@ def read_ideas(file: BinaryIO) -> Sequence[IdeaLine]:
     return found
 
 
-def _read_csv(text: str, name: str) -> list[IdeaLine]:
+def _read_csv(text: str, name: str) -> list[PlacedIdea]:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    rows: list[tuple[int, dict[str, Any]]] = []
+    start = 1
     try:
-        rows = [(reader.line_num, row) for row in reader]
+        header = reader.fieldnames or ()
+        start = reader.line_num + 1
+        for row in reader:  # a text in quotes may have several lines: the first of them is named
+            rows.append((start, row))
+            start = reader.line_num + 1
     except csv.Error as error:
-        raise UsageError(f"'{name}', line {reader.line_num}: {error}.") from None
+        raise UsageError(f"'{name}', line {start}: {error}.") from None
+    if "idea" not in header:
+        raise UsageError(f"'{name}', line 1: no column is named 'idea'. The first line names the columns.")
+    for number, row in rows:
+        if None in row:
+            raise UsageError(
+                f"'{name}', line {number}: it has more columns than the first line names. Put a text with commas in "
+                "quotes."
+            )
     return [_check(number, name, {key: value for key, value in row.items() if value}) for number, row in rows]
 
 
@@ -130,23 +149,30 @@ def _lines(text: str) -> Iterable[tuple[int, str]]:
     return ((number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
-def _check(number: int, name: str, given: object) -> IdeaLine:
+def _check(number: int, name: str, given: object) -> PlacedIdea:
+    place = f"'{name}', line {number}"
     try:
-        return IdeaLine.model_validate_json(given) if isinstance(given, str) else IdeaLine.model_validate(given)
+        if isinstance(given, str):
+            return place, IdeaLine.model_validate_json(given)
+        return place, IdeaLine.model_validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise UsageError(f"'{name}', line {number}: {f'{where}: ' if where else ''}{first['msg']}.") from None
+        raise UsageError(f"{place}: {f'{where}: ' if where else ''}{first['msg']}.") from None
 
 
-def _make_request(options: ExploreOptions, line: IdeaLine, *, search_consent: bool) -> JobRequest:
+def _make_request(options: ExploreOptions, placed: PlacedIdea, *, search_consent: bool) -> JobRequest:
+    place, line = placed
     mine = replace(
         options,
         idea=line.idea,
         mode=line.mode or options.mode,
         context=options.context if line.context is None else line.context,
     )
-    mine.check()  # before anything is queued, and with names as they were typed
+    try:
+        mine.check()  # before anything is queued, and with names as they were typed
+    except UsageError as error:
+        raise (UsageError(f"{place}: {error.message}") if place else error) from None
     return JobRequest(explore=mine.for_job(), search_consent=search_consent)
 
 
