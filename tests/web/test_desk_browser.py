@@ -138,7 +138,7 @@ def test_S23_documents_open_their_sources_and_two_are_compared(page: Page, site:
     page.get_by_label("Compare tea").check()
     page.get_by_label("Compare coffee").check()
     page.get_by_role("link", name="Compare the two").click()
-    expect(page.get_by_text("1 sources are in both")).to_be_visible()
+    expect(page.get_by_text("One source is in both")).to_be_visible()
     check_accessibility(page)
     picture(page, "compare")
     main = page.get_by_role("main")

@@ -90,10 +90,20 @@ class Chats:
         self._servers: dict[Path, ServerPool] = {}
         self.feed: Feed = Feed()
 
-    async def start(self, prompt: Prompt, *, folder: Path, model: str | None = None, read_only: bool = False) -> str:
-        """Begin a chat with the coding agent in a folder; return its id."""
+    async def start(
+        self,
+        prompt: Prompt,
+        *,
+        folder: Path,
+        model: str | None = None,
+        read_only: bool = False,
+        chat_id: str | None = None,
+    ) -> str:
+        """Begin a chat with the coding agent in a folder; return its id, which the caller may choose."""
         chat = self._connect(folder, model, read_only=read_only)
-        chat_id = random_id()
+        chat_id = chat_id or random_id()
+        if self.view(chat_id).is_running:
+            raise DecisionRefused("The chat is at work. Wait until it has ended, or stop it first.")
         self._chats[chat_id] = chat
         self._drive(chat_id, prompt=prompt, start={"run_id": chat_id})
         return chat_id

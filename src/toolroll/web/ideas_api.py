@@ -146,6 +146,7 @@ async def _read_runs(source: ResearchSource, path: str) -> tuple[VersionRun, ...
 def _run(entry: Mapping[object, object]) -> VersionRun:
     cost, runs, steps = entry.get("cost_usd"), entry.get("runs"), entry.get("steps")
     return VersionRun(
+        idea=str(entry["idea"]),
         mode=str(entry.get("mode", "")),
         model=str(entry.get("model", "")),
         completed=str(entry.get("completed_at", "")),

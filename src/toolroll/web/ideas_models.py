@@ -48,6 +48,7 @@ class SourceModel(_Body):
 class VersionRun(_Body):
     """One exploration, as the log beside the document has it."""
 
+    idea: str
     mode: str
     model: str
     completed: str

@@ -12,6 +12,7 @@ from toolroll.apps.run_book import RunBook
 from toolroll.home.folders import find_folders
 from toolroll.journal.places import find_run_log
 from toolroll.packs.writing.tools.dependencies import FOLDER as WRITING_FOLDER
+from toolroll.web.ag_ui import AG_UI_OPERATIONS, AgUiApi
 from toolroll.web.home_api import HOME_OPERATIONS, HomeApi
 from toolroll.web.ideas_api import IDEA_OPERATIONS, IdeasApi
 from toolroll.web.models import Operation
@@ -34,6 +35,7 @@ ALL_PAGE_OPERATIONS: Final[tuple[Operation, ...]] = (
     *PROFILE_OPERATIONS,
     *SETTINGS_OPERATIONS,
     *IDEA_OPERATIONS,
+    *AG_UI_OPERATIONS,
 )
 
 
@@ -59,6 +61,7 @@ class PageParts:
             (RunsApi(chats, journal, book, environment), RUN_OPERATIONS),
             (WritingApi(desk, environment), WRITING_OPERATIONS),
             (ProfileApi(desk, environment), PROFILE_OPERATIONS),
+            (AgUiApi(chats, journal, folder), AG_UI_OPERATIONS),
             (IdeasApi(service.store, service.place, environment), IDEA_OPERATIONS),
             (SettingsApi(folder, environment, service.doctor), SETTINGS_OPERATIONS),
         ]

@@ -127,7 +127,7 @@ export function Document({ id }) {
   const title = path.split("/")[0].replace(/^\d{4}-\d{2}-\d{2}-/, "").replaceAll("-", " ");
   const update = async () => {
     try {
-      const job = await post("/api/explorations", { idea: title, update: true, mode: (found.runs[0] || {}).mode === "business" ? "business" : "exploration" });
+      const job = await post("/api/explorations", { idea: found.runs.length ? found.runs[0].idea : title, update: true, mode: (found.runs[0] || {}).mode === "business" ? "business" : "exploration" });
       location.hash = `#/idea/${job.id}`;
     } catch (error) {
       setFailed(error);
@@ -153,10 +153,10 @@ export function Compare({ id }) {
   if (!before || !after) return html`<div class="page">${problem ? html`<p class="notice bad" role="alert">${problem.message}</p>` : html`<p class="sub" role="status">Loading …</p>`}</div>`;
   const known = new Set(after.sources.map((source) => source.url));
   const shared = before.sources.filter((source) => known.has(source.url));
-  const side = (found) => html`<article class="card pad" aria-label=${found.path}><p class="small"><a href=${docLink(found.path)}>${found.path}</a>, ${found.sources.length} sources</p>
+  const side = (found) => html`<article class="card pad" aria-label=${found.path}><p class="small"><a href=${docLink(found.path)}>${found.path}</a>, sources: ${found.sources.length}</p>
     <${Markdown} text=${withSources(found.versions.map((part) => part.text).join("\n"), found.sources)} /></article>`;
   return html`<div class="page wide"><header><a class="btn small back" href="#/ideas">Back</a><h1>Two explorations side by side</h1>
-      <p class="sub">${shared.length ? `${shared.length} sources are in both:` : "They share no source."} ${shared.map((source) => source.title).join(", ")}</p></header>
+      <p class="sub">${shared.length ? `${shared.length === 1 ? "One source is" : `${shared.length} sources are`} in both:` : "They share no source."} ${shared.map((source) => source.title).join(", ")}</p></header>
     <div class="sides">${side(before)}${side(after)}</div></div>`;
 }
 
