@@ -44,6 +44,7 @@ counterparts: build/npm/.made ## Install the programs in Node that some tests ne
 
 conformance: .venv/.dev build/npm/.made ## Run the official conformance suite of MCP, and write docs/mcp-conformance.md
 	@$(PY) -W ignore -m tests.mcp.conformance.suite
+	@$(PY) -W ignore -m tests.mcp_client.conformance.suite
 
 format: .venv/.dev ## Format the code and repair what the linter can repair
 	@$(PY) -m ruff check --fix --quiet . || true

@@ -81,6 +81,7 @@ def make_auth(
     redirect: Redirect | None = None,
     callback: Callback | None = None,
     address: str = "http://127.0.0.1/callback",
+    metadata_url: str | None = None,
 ) -> OAuthClientProvider:
     """Return what authorizes requests to the server; without `redirect` there must be a login already."""
     needed = f"you are not logged in there. Log in: toolroll mcp login {spec.name}"
@@ -99,7 +100,6 @@ def make_auth(
         redirect_uris=[AnyUrl(address)],
         grant_types=["authorization_code", "refresh_token"],
         response_types=["code"],
-        token_endpoint_auth_method="none",  # noqa: S106 - a program on a person's machine keeps no secret
         application_type="native",
     )
     provider = OAuthClientProvider(
@@ -108,6 +108,7 @@ def make_auth(
         StoredTokens(spec, book),
         redirect_handler=redirect or refuse,
         callback_handler=callback or no_answer,
+        client_metadata_url=metadata_url,
     )
     # The SDK does not know when a token that was stored ends, and would begin a new login instead of renewing it.
     if login is not None:

@@ -34,7 +34,7 @@ class Outcome:
     reason: str = ""
 
 
-def read_requirements(revision: str) -> tuple[list[str], dict[str, str]]:
+def read_requirements(revision: str, half: str = "server") -> tuple[list[str], dict[str, str]]:
     """The scenarios of a revision, as the suite has frozen them: the required ones, and why others are not."""
     sections: dict[str, list[str]] = {}
     lines: list[str] = []
@@ -45,7 +45,7 @@ def read_requirements(revision: str) -> tuple[list[str], dict[str, str]]:
             lines.append(line.strip())
     names = [line.partition(": ")[2] for line in sections["not_scored"] if line.startswith("- scenario: ")]
     reasons = [line.partition(": ")[2] for line in sections["not_scored"] if line.startswith("reason: ")]
-    return [line.removeprefix("- ") for line in sections["server"]], dict(zip(names, reasons, strict=True))
+    return [line.removeprefix("- ") for line in sections[half]], dict(zip(names, reasons, strict=True))
 
 
 async def run_suite(revision: str, folder: Path) -> list[Outcome]:
@@ -100,9 +100,14 @@ def write_page(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
         required = [one for one in found if not one.reason]
         passed = sum(not one.failed for one in required)
         lines += ["", f"## Revision {revision}: {passed} of {len(required)} required scenarios pass", ""]
-        lines += ["| scenario | checks passed | failed | |", "|---|---|---|---|"]
-        lines += [f"| {one.scenario} | {one.passed} | {one.failed} | {_why(one)} |" for one in found]
+        lines += format_table(found)
     return "\n".join(lines) + "\n"
+
+
+def format_table(found: Sequence[Outcome]) -> list[str]:
+    """The lines of a table, a scenario each."""
+    lines = ["| scenario | checks passed | failed | |", "|---|---|---|---|"]
+    return [*lines, *(f"| {one.scenario} | {one.passed} | {one.failed} | {_why(one)} |" for one in found)]
 
 
 def _why(one: Outcome) -> str:
