@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from toolroll.apps.job_news import tell_again
 from toolroll.apps.jobs import JobStatus, JobStore, open_jobs
 from toolroll.apps.webhooks import Delivery, WebhookSender
+from toolroll.cli.render.job_bars import JobBars
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session
 from toolroll.engine.engine import JobRow
@@ -81,19 +82,42 @@ def watch_jobs(session: Session, job_ids: tuple[str, ...]) -> int:
 
 
 async def _follow(session: Session, store: JobStore, job_ids: Sequence[str]) -> list[JobStatus]:
-    shown: dict[str, str] = {}
+    """Follow jobs until none is open: with bars at a terminal, else with a line for every change."""
+    if session.json or session.plain or not session.out.isatty() or not job_ids:
+        return await _look_at(store, job_ids, _ChangedLines(session).update)
+    with JobBars(session.out) as bars:
+        ended = await _look_at(store, job_ids, bars.update)
+    session.show("\n".join(map(format_job, ended)))
+    return ended
+
+
+async def _look_at(
+    store: JobStore, job_ids: Sequence[str], update: Callable[[Sequence[JobStatus]], None]
+) -> list[JobStatus]:
     while True:
         rows = await store.engine.list_jobs(job_ids)
         statuses = [await store.read(row) for row in reversed(rows)]
-        for status in statuses:
-            line = format_job(status)
-            if shown.get(status.row.run_id) != line:
-                shown[status.row.run_id] = line
-                if not session.json:
-                    session.show(line)
+        update(statuses)
         if not any(status.row.state in _OPEN for status in statuses):
             return statuses
         await asyncio.sleep(POLL_S)
+
+
+class _ChangedLines:
+    """Shows a job on a line whenever it has changed."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._shown: dict[str, str] = {}
+
+    def update(self, statuses: Sequence[JobStatus]) -> None:
+        """Show those that have changed."""
+        for status in statuses:
+            line = format_job(status)
+            if self._shown.get(status.row.run_id) != line:
+                self._shown[status.row.run_id] = line
+                if not self._session.json:
+                    self._session.show(line)
 
 
 def cancel_job(session: Session, job_id: str) -> int:

@@ -1,6 +1,7 @@
 """`toolroll jobs`: list, show, watch, cancel, retry and answer queued work; `toolroll worker`: do it."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import click
 
@@ -9,6 +10,11 @@ from toolroll.cli.options import limit_option, output_options
 
 _job_argument: Final = click.argument("job_id", metavar="ID")
 _states: Final = ("queued", "running", "waiting", "done", "dead", "cancelled")
+
+
+def _action(place: str) -> Callable[[Callable[[], None]], Callable[..., Any]]:
+    """Return what gives a command its body and the options that all of them have."""
+    return lambda signature: output_options(click.pass_obj(body(place)(signature)))
 
 
 @click.group()
@@ -28,9 +34,7 @@ def jobs() -> None:
 @jobs.command("list", short_help="List the jobs.")
 @click.option("--state", type=click.Choice(_states), multiple=True, help="Only jobs in this state.")
 @limit_option(50)
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.jobs:list_jobs")
+@_action("toolroll.cli.actions.jobs:list_jobs")
 def list_jobs() -> None:
     """List the jobs, the newest first: id, state, step, and what was asked for.
 
@@ -45,9 +49,7 @@ def list_jobs() -> None:
 
 @jobs.command(short_help="Show a job with its steps and questions.")
 @_job_argument
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.jobs:show_job")
+@_action("toolroll.cli.actions.jobs:show_job")
 def show() -> None:
     """Show the job ID: its steps, its runs, what it asks, and how it ended. The beginning of an id is enough.
 
@@ -59,14 +61,13 @@ def show() -> None:
 
 @jobs.command(short_help="Follow jobs until they end or wait.")
 @click.argument("job_ids", metavar="[ID]...", nargs=-1)
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.jobs:watch_jobs")
+@_action("toolroll.cli.actions.jobs:watch_jobs")
 def watch() -> None:
     """Follow these jobs, or all that are open, until each has ended or waits for an answer.
 
-    Every change of a job is a line; with --json you get one object at the end. Ctrl-C ends the watching, and nothing
-    else. The exit code is 1 if a job was given up, and 3 if one waits for an answer.
+    At a terminal, bars show the steps of the jobs that run; elsewhere, and with --plain, every change of a job is a
+    line. With --json you get one object at the end. Ctrl-C ends the watching, and nothing else. The exit code is 1 if
+    a job was given up, and 3 if one waits for an answer.
 
     \b
     Examples:
@@ -77,9 +78,7 @@ def watch() -> None:
 
 @jobs.command(short_help="Cancel a job.")
 @_job_argument
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.jobs:cancel_job")
+@_action("toolroll.cli.actions.jobs:cancel_job")
 def cancel() -> None:
     """Cancel the job ID. One that runs ends within seconds; what it has done so far is on record.
 
@@ -91,9 +90,7 @@ def cancel() -> None:
 
 @jobs.command(short_help="Try a dead or cancelled job again.")
 @_job_argument
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.jobs:retry_job")
+@_action("toolroll.cli.actions.jobs:retry_job")
 def retry() -> None:
     """Queue the job ID again, which was given up or cancelled. What it has finished is not paid again.
 
@@ -105,9 +102,7 @@ def retry() -> None:
 
 @jobs.command(short_help="Tell the webhook of a job once more.")
 @_job_argument
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.jobs:notify_again")
+@_action("toolroll.cli.actions.jobs:notify_again")
 def notify() -> None:
     """Tell the webhook of the job ID once more that it is done, waits, or was given up. It keeps its message id.
 
@@ -122,9 +117,7 @@ def notify() -> None:
 @jobs.command(short_help="Approve a call that a job asks about.")
 @_job_argument
 @click.argument("call_id", metavar="[CALL]", required=False)
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.jobs:approve_call")
+@_action("toolroll.cli.actions.jobs:approve_call")
 def approve() -> None:
     """Approve what the job ID asks about, as 'toolroll jobs show' shows it; CALL is needed if it asks about several.
 
@@ -140,9 +133,7 @@ def approve() -> None:
 @_job_argument
 @click.argument("call_id", metavar="[CALL]", required=False)
 @click.option("--why", metavar="TEXT", help="Tell the model why.")
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.jobs:reject_call")
+@_action("toolroll.cli.actions.jobs:reject_call")
 def reject() -> None:
     """Reject what the job ID asks about; the model is told why, and goes on.
 
@@ -164,9 +155,7 @@ def schedules() -> None:
 
 
 @schedules.command("list", short_help="List the schedules.")
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.schedules:list_schedules")
+@_action("toolroll.cli.actions.schedules:list_schedules")
 def list_schedules() -> None:
     """List the schedules, the newest first: id, interval, next time, and the idea.
 
@@ -178,9 +167,7 @@ def list_schedules() -> None:
 
 @schedules.command(short_help="Remove a schedule.")
 @click.argument("schedule_id", metavar="ID")
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.schedules:remove_schedule")
+@_action("toolroll.cli.actions.schedules:remove_schedule")
 def remove() -> None:
     """Remove the schedule ID; the beginning of an id is enough. A job that it has queued stays.
 
@@ -196,9 +183,7 @@ def remove() -> None:
 )
 @click.option("--queues", metavar="A,B,...", help="Only jobs of these queues.")
 @click.option("--drain", is_flag=True, help="End when no job is left to be done.")
-@output_options
-@click.pass_obj
-@body("toolroll.cli.actions.worker:run_worker")
+@_action("toolroll.cli.actions.worker:run_worker")
 def worker() -> None:
     """Do the queued work. Several workers may share the queue.
 
