@@ -29,6 +29,8 @@ from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.outputs.store import OutputStore
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 
+SHORT_CHARACTERS: Final = CONTEXT_BYTES // 4
+"""A text of so many characters fits, whatever they are: a character has up to four bytes."""
 MAX_PENDING: Final = 1_000
 """Questions of one client that wait for an answer; the oldest are forgotten, and asked again."""
 
@@ -150,7 +152,7 @@ class ServedRun:
                 return None
             duration_ms = (perf_counter() - self._started.pop(call.id, begun)) * 1_000
             message = result.to_message(call_id=call.id, name=call.name)
-            if self.outputs is not None:
+            if self.outputs is not None and not _is_short(result):
                 message = await store_result(self.outputs, message, CONTEXT_BYTES, result.whole)
             await self._record.end_call(call, message, result, duration_ms)
             await client_call.flush_progress()
@@ -195,6 +197,11 @@ class ServedRun:
             shown = await preview_call(tool, call, self._run)
             change = None if isinstance(shown, ToolResult) else content_change(shown.preview)
         await self._record.begin_call(call, effect, change or (None, None))
+
+
+def _is_short(result: ToolResult) -> bool:
+    """Whether the client gets all of it: then there is nothing to read later, and a file costs more than the call."""
+    return result.whole is None and isinstance(result.content, str) and len(result.content) <= SHORT_CHARACTERS
 
 
 class _ServerRun(Run):
