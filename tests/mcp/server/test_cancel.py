@@ -68,3 +68,24 @@ async def test_S30_a_cancelled_call_ends_and_the_client_goes_on(era: str, over_h
         record.result.name: record.code for _, record in await journal.read(row.run_id) if isinstance(record, CallEnded)
     }
     assert ended == {"wait": "interrupted", "ping": None}
+
+
+@tool
+async def give_up(how: str) -> str:
+    """Cancel itself."""
+    if how == "raise":
+        raise asyncio.CancelledError
+    me = asyncio.current_task()
+    assert me is not None
+    me.cancel()
+    await asyncio.sleep(0)
+    return "not reached"
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("how", ["raise", "cancel"])
+async def test_S30_a_tool_that_cancels_itself_has_failed_and_nothing_else_has(era: str, how: str) -> None:
+    async with connect(ToolServer([give_up, ping]), era) as client:
+        failed = await asyncio.wait_for(client.call_tool("give_up", {"how": how}), WAIT_S)
+        assert failed.is_error
+        assert text_of(await client.call_tool("ping", {})) == "pong"

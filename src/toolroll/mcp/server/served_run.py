@@ -16,9 +16,10 @@ from toolroll.journal.journal import Journal
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
 from toolroll.kernel.call.context import Ledger, Run, ToolContext, random_id
+from toolroll.kernel.call.error_result import describe_failure
 from toolroll.kernel.call.events import KernelEvent, Progress, StateChanged
+from toolroll.kernel.call.execute import execute
 from toolroll.kernel.call.result import ToolResult
-from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import ToolCall, ToolMessage
 from toolroll.kernel.define.tool import Toolset
 from toolroll.kernel.depends.dependency import Overrides
@@ -76,6 +77,8 @@ class ServedRun:
         self._pending: dict[str, str] = {}
         self._approved: dict[str, Change] = {}
         self._started: dict[str, float] = {}
+        self._working: set[str] = set()
+        self._cancelled: set[str] = set()
         self._background: set[asyncio.Task[None]] = set()
         if serving.outputs is not None:
             secrets: Sequence[str] = getattr(serving.journal, "secrets", ())
@@ -114,20 +117,21 @@ class ServedRun:
         """Run a tool that lists something for the client, and is not on record."""
         self._calls[call.id] = client_call
         try:
-            [result] = await execute_step(tools, [call], self._run)
+            return await self._run_tool(tools, call)
         finally:
             self._calls.pop(call.id, None)
             self._started.pop(call.id, None)
-        return result
 
     async def call(self, call: ToolCall, client_call: ClientCall, *, tools: Toolset | None = None) -> Answered | None:
         """Run one call; None if the client has to ask the person first, and call again."""
         self._calls[call.id] = client_call
         self._record.open_call(call)
+        self._working.add(call.id)
         work = asyncio.ensure_future(self._execute(call, client_call, tools or self._serving.tools))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
+            self._cancelled.add(call.id)
             # The client has cancelled the call, or is gone. Its task is cancelled once, and waited for by `close`.
             work.cancel()
             self._background.add(task := asyncio.ensure_future(self._end_cancelled(call, work)))
@@ -146,7 +150,7 @@ class ServedRun:
     async def _execute(self, call: ToolCall, client_call: ClientCall, tools: Toolset) -> Answered | None:
         begun = perf_counter()
         try:
-            [result] = await execute_step(tools, [call], self._run)
+            result = await self._run_tool(tools, call)
             if client_call.question is not None:
                 self.add_pending(call.id, client_call.question.digest)
                 return None
@@ -159,8 +163,25 @@ class ServedRun:
             return Answered(result=result, message=message)
         finally:
             self._calls.pop(call.id, None)
+            self._working.discard(call.id)
+            self._cancelled.discard(call.id)
             self._approved.pop(call.id, None)
             self._started.pop(call.id, None)
+
+    async def _run_tool(self, tools: Toolset, call: ToolCall) -> ToolResult:
+        """Run one call by the one executor: without the group of tasks that the calls of a turn share."""
+        tool = tools.get(call.name)
+        if tool is None:
+            return tools.unknown(call.name)
+        ctx = self._run.context(call.id)
+        try:
+            return await execute(tool, call.arguments, ctx)
+        except asyncio.CancelledError as error:
+            me = asyncio.current_task()
+            if me is None or call.id in self._cancelled or call.id not in self._working:
+                raise
+            me.uncancel()  # the tool did that to itself: nobody else cancels the task of a call
+            return describe_failure(error, tool, ctx)
 
     async def _end_cancelled(self, call: ToolCall, work: "asyncio.Future[Answered | None]") -> None:
         await asyncio.wait([work])
