@@ -90,9 +90,11 @@ def site(tmp_path: Path, slots: int) -> Iterator[Site]:
 
 
 @contextmanager
-def run_site(app: Starlette, service: Service, secrets: dict[str, str], root: Path) -> Iterator[Site]:
-    """Serve an application in a thread, and close its service at the end."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, http=GuardedProtocol, log_level="error")
+def run_site(
+    app: Starlette, service: Service, secrets: dict[str, str], root: Path, *, port: int = 0, is_last: bool = True
+) -> Iterator[Site]:
+    """Serve an application in a thread, and close its service at the end if nobody serves it again."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=port, http=GuardedProtocol, log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -105,6 +107,6 @@ def run_site(app: Starlette, service: Service, secrets: dict[str, str], root: Pa
     finally:
         server.should_exit = True
         thread.join(WAIT_S)
-        for part in (service.store.journal, service.store.engine):
+        for part in (service.store.journal, service.store.engine) if is_last else ():
             assert isinstance(part, SqliteJournal | LocalEngine)
             part.close()

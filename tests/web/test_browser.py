@@ -5,12 +5,18 @@ Without Chromium these tests are skipped. With TOOLROLL_PICTURES=DIR each screen
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from tests.web.conftest import WAIT_S, Site
+from tests.web.conftest import WAIT_S, Site, make_service, run_site
 from tests.web.test_page import AFTER, BEFORE, READ, REWRITE, write_script
+
+from toolroll.web.app import make_app
+from toolroll.web.sessions import Sessions
 
 playwright = pytest.importorskip("playwright.sync_api")
 from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright  # noqa: E402 - see above
@@ -230,6 +236,33 @@ def test_S22_a_reload_and_a_second_tab_lose_nothing(page: Page, site: Site) -> N
     page.keyboard.press("Enter")
     expect(page.get_by_text("You are welcome.")).to_be_visible()
     assert content(site) == BEFORE
+
+
+def test_S22_a_server_that_starts_anew_loses_nothing(browser: Browser, tmp_path: Path) -> None:
+    service, secrets = make_service(tmp_path)
+    context = browser.new_context()
+    context.set_default_timeout(WAIT_S * 1_000)
+    page = context.new_page()
+    with run_site(make_app(service), service, secrets, tmp_path, is_last=False) as first:
+        page.goto(first.link)
+        begin(page, first, READ, REWRITE, "Done.")
+        expect(page.get_by_role("button", name="Approve")).to_be_visible()
+        address = page.url
+        page.get_by_label("Your message").fill("half a tho")
+        began = time.monotonic()
+    assert time.monotonic() - began < 8  # the page that listens does not keep the server from ending
+    again = replace(service, sessions=Sessions())
+    port = urlsplit(first.url).port or 0
+    with run_site(make_app(again), again, secrets, tmp_path, port=port) as second:
+        expect(page.get_by_role("heading", name="This page is locked")).to_be_visible()
+        page.goto(second.link)
+        expect(page.get_by_role("heading", name="What would you like to do?")).to_be_visible()
+        page.goto(address)
+        expect(page.get_by_label("Your message")).to_have_value("half a tho")
+        page.get_by_role("button", name="Approve").click()
+        expect(page.get_by_text("Done.")).to_be_visible()
+        assert content(second) == AFTER
+        context.close()
 
 
 def test_XW4_what_a_model_writes_stays_text(page: Page, site: Site) -> None:

@@ -16,6 +16,9 @@ BODY_BYTES: Final = 1_048_576
 MAX_CONNECTIONS: Final = 512
 
 _HOST: Final = re.compile(rb"(?P<name>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+_ENDLESS: Final = "toolroll.endless"
+"""In the scope of a request: whether its answer is a stream of events."""
+_EVENTS: Final = b"text/event-stream"
 LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 _HEADERS: Final = (
@@ -41,6 +44,14 @@ class GuardedProtocol(H11Protocol):
         """Start the clock for the next head."""
         super().on_response_complete()
         self._start_clock()
+
+    def shutdown(self) -> None:
+        """Let the answer end that is being sent; a stream of events never does, and is closed."""
+        cycle: object = self.cycle
+        if not getattr(cycle, "response_complete", True) and self.scope.get(_ENDLESS):
+            self.transport.close()
+        else:
+            super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the clock."""
@@ -74,7 +85,7 @@ class HostGuard:
             refusal = Problem(421, "unknown_host", "This service does not answer for the host that was named.")
             await problem_response(refusal)(scope, receive, send)
             return
-        await self.app(scope, receive, _with_headers(send))
+        await self.app(scope, receive, _with_headers(scope, send))
 
     def _is_known(self, scope: Scope) -> bool:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
@@ -134,9 +145,12 @@ class _LimitedBody:
         return Problem(413, "too_large", f"The body may have up to {self._limit:,} bytes.")
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(scope: Scope, send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
+            scope[_ENDLESS] = any(
+                name == b"content-type" and value.startswith(_EVENTS) for name, value in message["headers"]
+            )
             given = {name for name, _ in message["headers"]}
             message = {**message, "headers": [*message["headers"], *(one for one in _HEADERS if one[0] not in given)]}
         await send(message)

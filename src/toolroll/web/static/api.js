@@ -36,4 +36,5 @@ export async function openSession() {
     await post("/api/session", { token: found[1] });
     history.replaceState(null, "", `#/${found[2] || ""}`);
   }
+  return Boolean(found);
 }

@@ -2,7 +2,7 @@
 import { html, render, signal, useEffect } from "./vendor/ui.js";
 import { get, openSession } from "./api.js";
 import { Icon } from "./icons.js";
-import { isConnected, listen, watch } from "./news.js";
+import { isConnected, listen, reopen, watch } from "./news.js";
 import { SCREENS, findScreen } from "./screens.js";
 
 const place = signal(location.hash);
@@ -74,14 +74,18 @@ function App() {
   </div>`;
 }
 
-window.addEventListener("hashchange", () => {
+// Also the link of a new launch, opened in the tab of an old one: the browser takes it for a move on the same page.
+async function arrive() {
+  try {
+    if (await openSession()) reopen();
+    problem.value = null;
+  } catch (failed) {
+    problem.value = failed;
+  }
   place.value = location.hash;
-});
-listen((news) => news.kind !== "text" && loadHomeSoon());
-try {
-  await openSession();
-} catch (failed) {
-  problem.value = failed;
 }
-place.value = location.hash;
+
+window.addEventListener("hashchange", arrive);
+listen((news) => news.kind !== "text" && loadHomeSoon());
+await arrive();
 render(html`<${App} />`, document.getElementById("app"));

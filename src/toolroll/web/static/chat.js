@@ -212,7 +212,8 @@ function useChat(id) {
 
 function Menu({ id, onFork, canFork }) {
   const [isOpen, setOpen] = useState(false);
-  return html`<div class="menu" onKeyDown=${(event) => event.key === "Escape" && setOpen(false)}>
+  return html`<div class="menu" onKeyDown=${(event) => event.key === "Escape" && setOpen(false)}
+      onFocusOut=${(event) => event.relatedTarget && !event.currentTarget.contains(event.relatedTarget) && setOpen(false)}>
     <button class="btn small" aria-expanded=${isOpen} aria-label="More" onClick=${() => setOpen(!isOpen)}><${Icon} name="more" /></button>
     ${isOpen && html`<div class="float">
       ${canFork && html`<button class="btn plain small" onClick=${onFork}><${Icon} name="fork" />Fork at the last step</button>`}

@@ -34,7 +34,8 @@ function ModelMenu({ chat, models, isBusy, onError, onChanged }) {
       onError(problem);
     }
   };
-  return html`<div class="menu up" onKeyDown=${(event) => event.key === "Escape" && setOpen(false)}>
+  return html`<div class="menu up" onKeyDown=${(event) => event.key === "Escape" && setOpen(false)}
+      onFocusOut=${(event) => event.relatedTarget && !event.currentTarget.contains(event.relatedTarget) && setOpen(false)}>
     <button type="button" class="btn plain small" aria-expanded=${isOpen} title=${chat.model} onClick=${() => setOpen(!isOpen)}><${Icon} name="model" />${chat.model.split(/[/:]/).pop()}</button>
     ${isOpen && html`<div class="float">
       <label class="field"><span>Model from the next message on</span><input type="text" value=${name} list="chat-models" onInput=${(event) => setName(event.target.value)}

@@ -21,6 +21,8 @@ function tell(news) {
   for (const listener of [...listeners]) listener(news);
 }
 
+export const reopen = () => open();
+
 function open() {
   if (source) source.close();
   source = null;
@@ -30,8 +32,10 @@ function open() {
     isConnected.value = true;
     tell({ kind: "reopened" }); // what happened meanwhile is on record
   };
-  source.onerror = () => {
+  source.onerror = (event) => {
     isConnected.value = false;
+    // A server that is away is asked again by itself; one that refuses us is another launch, and the page must say so.
+    if (event.target.readyState === EventSource.CLOSED) tell({ kind: "lost" });
   };
   source.addEventListener("changed", (event) => tell({ kind: "changed", ...JSON.parse(event.data) }));
   source.addEventListener("text", (event) => tell({ kind: "text", ...JSON.parse(event.data) }));
