@@ -283,7 +283,7 @@ def test_S23_an_idea_is_explored_and_its_document_read(page: Page, site: Site) -
     expect(page.get_by_text("No idea was queued yet.")).to_be_visible()
     page.get_by_label("One idea a line").fill("Tea")
     page.get_by_role("button", name="Explore").click()
-    page.get_by_role("main").get_by_role("link", name="Tea").click()
+    page.get_by_role("main").get_by_role("link", name="Tea").first.click()
     expect(page.get_by_role("article")).to_contain_text("It is hot.")
     check_accessibility(page)
     picture(page, "idea")

@@ -56,6 +56,19 @@ def test_S20_rules_and_trust_are_listed_and_forgotten(site: Site) -> None:
     assert RuleBook(config).rules() == ()
 
 
+def test_S20_mcp_servers_are_listed_without_secrets(site: Site) -> None:
+    config = site.root / "home" / "config"
+    args = 'args = ["--key", "sk-ant-abcdefghijklmnop"]'
+    (config / "settings.toml").write_text(f'[mcp_servers.files]\ncommand = "files-server"\n{args}\n')
+    with site.browser() as client:
+        found = client.get("/api/settings").json()
+    assert "sk-ant-abcdefghijklmnop" not in str(found)
+    assert [(one["name"], one["origin"], one["tools"]) for one in found["servers"]] in (
+        [("files", "settings", None)],
+        [],  # without the SDK none is used, and a note says so
+    )
+
+
 def test_S20_the_doctor_looks_at_everything(tmp_path: Path, site: Site) -> None:
     service = replace(site.service, doctor=lambda: describe_everything(tmp_path))
     found = DoctorModel.model_validate({"findings": service.doctor()})

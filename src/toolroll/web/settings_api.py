@@ -1,7 +1,7 @@
 """The settings of the page: models, keys, rules, trust, and what the doctor finds. A key is never sent back."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,9 +9,13 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
+from toolroll.apps.mcp_servers import NamedServer, find_servers
 from toolroll.apps.settings_view import check_setting, find_keys, shown_value, usual_value
+from toolroll.apps.surface import Surface
 from toolroll.home.folders import find_folders
 from toolroll.home.keys import KeyBook
+from toolroll.home.mcp_listings import ListingBook
+from toolroll.home.mcp_pins import PinBook
 from toolroll.home.rules import RememberedRule, RuleBook
 from toolroll.home.settings import Settings, read_settings, settings_path
 from toolroll.home.settings_file import set_setting, unset_setting
@@ -21,6 +25,7 @@ from toolroll.home.trust import TrustBook
 from toolroll.kernel.approval.request import content_hash
 from toolroll.models.catalog import ALIASES, PROVIDERS
 from toolroll.packs.keys import check_key_name
+from toolroll.safe.secrets.redact import redact_shown
 from toolroll.web.models import Operation
 from toolroll.web.problems import Problem
 from toolroll.web.routing import read_body
@@ -33,6 +38,7 @@ from toolroll.web.settings_models import (
     PlaceModel,
     RuleModel,
     RuleNamed,
+    ServerModel,
     SettingChange,
     SettingModel,
     SettingsModel,
@@ -97,14 +103,22 @@ class SettingsApi:
         found = await asyncio.to_thread(self._doctor)
         return _respond(DoctorModel(findings=tuple(FindingModel.model_validate(one) for one in found)))
 
+    def _servers(self, settings: Settings, told: list[str]) -> Iterator[ServerModel]:
+        """Yield the MCP servers that are used in the folder; why others are not is added to `told`."""
+        surface = Surface(environment=self._environment, notify=lambda note: told.append(note.text))
+        for one in find_servers(self._folder, settings, surface):
+            yield _server(one, self._environment)
+
     def _answer(self) -> Response:
         settings = read_settings(self._environment, root=self._folder)
         folders = find_folders(self._environment)
+        told: list[str] = []
+        servers = tuple(self._servers(settings, told))
         places = {"settings": settings_path(self._environment), "data": folders.data, "cache": folders.cache}
         return _respond(
             SettingsModel(
                 settings=tuple(_setting(one, settings) for one in all_settings()),
-                notes=tuple(map(str, settings.notes)),
+                notes=(*map(str, settings.notes), *told),
                 keys=tuple(
                     KeyModel.model_validate({"name": name, "use": use, "place": place})
                     for name, use, place in find_keys(self._environment)
@@ -116,9 +130,23 @@ class SettingsApi:
                     TrustModel(workspace=one.workspace, path=one.path)
                     for one in TrustBook.from_environment(self._environment).files()
                 ),
+                servers=servers,
                 places=tuple(PlaceModel(name=name, path=str(path)) for name, path in places.items()),
             )
         )
+
+
+def _server(one: NamedServer, environment: Mapping[str, str]) -> ServerModel:
+    listing = ListingBook.from_environment(environment).find(one.spec.identity)
+    is_known = listing is not None and not listing.problem
+    return ServerModel(
+        name=one.spec.name,
+        origin=one.origin,
+        place=redact_shown(one.spec.place),
+        tools=tuple(str(tool.get("name")) for tool in listing.tools) if listing is not None and is_known else None,
+        accepted=len(PinBook.from_environment(environment).find(one.spec.identity)),
+        problem="" if listing is None else listing.problem,
+    )
 
 
 def _model_names() -> list[ModelName]:

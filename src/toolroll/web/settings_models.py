@@ -63,6 +63,18 @@ class PlaceModel(_Body):
     path: str
 
 
+class ServerModel(_Body):
+    """An MCP server whose tools agents use here."""
+
+    name: str
+    origin: str
+    place: str
+    tools: tuple[str, ...] | None
+    """What it listed last; None where it was never asked, or did not answer."""
+    accepted: int
+    problem: str
+
+
 class SettingsModel(_Body):
     """Everything that can be set, and what is remembered."""
 
@@ -73,6 +85,7 @@ class SettingsModel(_Body):
     deny: tuple[str, ...]
     rules: tuple[RuleModel, ...]
     trusted: tuple[TrustModel, ...]
+    servers: tuple[ServerModel, ...]
     places: tuple[PlaceModel, ...]
 
 

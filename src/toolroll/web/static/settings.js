@@ -78,6 +78,15 @@ function Remembered({ found, onRule, onTrust }) {
           <button class="btn small" onClick=${() => onTrust(one)}>Trust no longer</button></li>`)}</ul>`}</div></section>`;
 }
 
+function Servers({ servers }) {
+  return html`<section class="stack"><h2>MCP servers</h2><div class="card">${servers.length === 0
+    ? html`<p class="empty">No MCP server is used here. <code>toolroll mcp add NAME -- COMMAND</code> adds one.</p>`
+    : html`<ul class="list">${servers.map((one) => html`<li class="pad" key=${one.name}><div class="row"><b>${one.name}</b><code class="grow cut">${one.place}</code>
+        <span class="tag">${one.origin}</span><span class=${`tag ${one.problem ? "bad" : one.tools ? "run" : ""}`}>
+        ${one.problem ? "did not answer" : one.tools ? `${one.tools.length} tools, ${one.accepted} accepted` : "tools not known yet"}</span></div>
+      ${one.problem && html`<p class="small">${one.problem}</p>`}${one.tools && html`<p class="small">${one.tools.join(", ")}</p>`}</li>`)}</ul>`}</div></section>`;
+}
+
 function Doctor() {
   const [found, setFound] = useState(null);
   const [problem, setProblem] = useState(null);
@@ -127,6 +136,7 @@ export function Settings() {
         <${SettingGroups} settings=${found.settings} onChange=${change("/api/settings")} /></section>
       <${Keys} keys=${found.keys} onChange=${change("/api/settings/keys")} />
       <${Remembered} found=${found} onRule=${change("/api/settings/rules/forget")} onTrust=${change("/api/settings/trust/forget")} />
+      <${Servers} servers=${found.servers} />
       <${Doctor} />
       <section class="stack"><h2>Where things are</h2><dl class="portrait">${found.places.map((one) => html`<div key=${one.name}><dt>${one.name}</dt><dd><code>${one.path}</code></dd></div>`)}</dl></section>`}
   </div>`;
