@@ -22,6 +22,13 @@ from toolroll.packs.catalog import CatalogEntry
 from toolroll.packs.code.agent import code_prompt, code_tools
 from toolroll.packs.code.check_tool import check_tool
 
+PLAN: Final = (
+    "You are planning. You have no tool that changes anything. Explore what matters for the request, then propose a "
+    "plan: numbered steps with the files that each changes, what could go wrong, and how to check the result. Ask what "
+    "only the user can decide. Change nothing; the user says when to go."
+)
+"""Added to the prompt in plan mode."""
+
 MAX_OVERLOAD_S: Final = 300.0
 """How long a provider that has too much to do is asked again."""
 OVERLOAD_RETRIES: Final = 20

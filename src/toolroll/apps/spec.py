@@ -35,6 +35,8 @@ class AgentSpec:
     root: str = ""
     """The project of the coding agent, or the data folder of the writing agent."""
     read_only: bool = False
+    is_plan: bool = False
+    """Whether the run only plans, and the chat that it belongs to may go on to change things."""
     kind: Kind = "run"
     profiles: tuple[str, ...] = ()
     lang: str = ""

@@ -80,6 +80,8 @@ _EPILOG: Final = (
 )
 
 
+_WIDENING: Final = ("--yes", "--force")
+
 _OVERVIEW: Final = """\
 toolroll: agents with tools that ask before they change anything.
 
@@ -223,6 +225,9 @@ def _report_usage_error(error: click.UsageError, session: Session) -> int:
         is_root = error.ctx.command is root
         click.echo(_OVERVIEW if is_root else error.format_message(), err=True)
         return WRONG_USAGE
+    if isinstance(error, click.NoSuchOption):  # no slip of the finger leads to more rights
+        safe = [one for one in error.possibilities or () if one not in _WIDENING]
+        error = click.NoSuchOption(error.option_name, error.message, safe, error.ctx)
     command = error.ctx.command_path if error.ctx else "toolroll"
     what = "A command is missing." if isinstance(error, click.exceptions.NoArgsIsHelpError) else error.format_message()
     is_question = len(getattr(error, "possibilities", None) or ()) == 1  # "Did you mean '--from'?"

@@ -59,6 +59,8 @@ class Session:
     prints: bool = False
     verbose: bool = False
     theme: str = "auto"
+    has_vi_keys: bool = False
+    rings: bool = False
     told: set[str] = field(default_factory=set)
     error_label: str = "Error"
     interrupted_message: str = "Interrupted."
@@ -218,6 +220,15 @@ def is_in_chat() -> bool:
     context = click.get_current_context(silent=True)
     session = None if context is None else context.find_object(Session)
     return session is not None and session.is_chat
+
+
+def ring() -> None:
+    """Ring the bell of the terminal, if the person has asked for that."""
+    context = click.get_current_context(silent=True)
+    session = None if context is None else context.find_object(Session)
+    if session is not None and session.rings and not session.plain and sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write("\a")
+        sys.stderr.flush()
 
 
 def wanted_theme() -> str:

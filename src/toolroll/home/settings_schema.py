@@ -159,6 +159,18 @@ class JobSettings(_Table):
         return rates
 
 
+class TerminalSettings(_Table):
+    """How the terminal looks and behaves."""
+
+    theme: Literal["auto", "dark", "light"] = Field(
+        default="auto", description="The background that colours are chosen for: auto, dark or light."
+    )
+    keys: Literal["emacs", "vi"] = Field(default="emacs", description="The keys of the line editor: emacs or vi.")
+    bell: Literal["off", "on"] = Field(
+        default="off", description="Whether the terminal rings when you are asked, or a long answer is there."
+    )
+
+
 class SettingsFile(_Table):
     """What a settings file may contain."""
 
@@ -179,6 +191,7 @@ class SettingsFile(_Table):
     )
     timeouts: TimeoutSettings = TimeoutSettings()
     code: CodeSettings = CodeSettings()
+    terminal: TerminalSettings = TerminalSettings()
     jobs: JobSettings = JobSettings()
     webhooks: WebhookSettings = WebhookSettings()
     mcp_servers: dict[str, ServerSettings] = Field(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolroll.agent.result import RunResult
-from toolroll.apps.code import AtLimit, build_code_agent
+from toolroll.apps.code import PLAN, AtLimit, build_code_agent
 from toolroll.apps.models import choose_model
 from toolroll.apps.project import Project, show_instructions_note
 from toolroll.apps.run_log import RunLog
@@ -17,6 +17,7 @@ from toolroll.cli.piped_input import PipedInput, read_piped
 from toolroll.cli.session import DONE, Session
 from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
 from toolroll.errors import UsageError
+from toolroll.home.settings_schema import TerminalSettings
 from toolroll.journal.conversations import ConversationSummary
 from toolroll.lazy import load
 from toolroll.models.scripted_file import PREFIX as SCRIPT
@@ -40,6 +41,7 @@ class CodeOptions:
     continued: bool
     resumed: str | None
     prints: bool
+    plans: bool
 
     def check(self, prompt: str | None) -> None:
         """Refuse with UsageError what makes no sense together."""
@@ -47,6 +49,8 @@ class CodeOptions:
             raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
         if self.continued and self.resumed is not None:
             raise UsageError("--continue and --resume exclude each other: name one chat.")
+        if self.yes and self.plans:
+            raise UsageError("--yes and --plan exclude each other: a plan changes nothing.")
         if self.webhook is not None and not self.queue:
             raise UsageError("--webhook is for queued tasks. Add --queue.")
         is_new = not self.continued and self.resumed is None
@@ -73,6 +77,7 @@ def run_code(session: Session, prompt: str | None, **options: Any) -> int:
     root = asked.root or (Path(earlier.folder) if earlier is not None else Path.cwd())
     with Project.open(root.resolve(), os.environ, flags=_flags(asked, earlier)) as project:
         show_setting_notes(project.settings, surface)
+        _set_up_terminal(session, project.settings.terminal)
         spec = _make_spec(_with_model(session, asked, project), project, earlier)
         session.claim_stdout()
         session.set_up_logging()
@@ -82,13 +87,29 @@ def run_code(session: Session, prompt: str | None, **options: Any) -> int:
         if asked.queue:
             code = _queue(session, spec, prompt or "", piped, webhook=asked.webhook)
         elif prompt is None:
-            code = load("toolroll.cli.chat.code:chat_about_code")(session, spec, project, surface, earlier=earlier)
+            code = _chat(session, spec, project, surface, earlier, plans=asked.plans and not asked.read_only)
         elif piped is None and earlier is None:
             code = _answer(session, spec, read_prompt(prompt), project, surface, stdin_is_taken=prompt == STDIN)
         else:
             answer = load("toolroll.cli.chat.code:answer_once")
             code = answer(session, spec, read_prompt(prompt), project, surface, earlier=earlier, piped=piped)
         return code
+
+
+def _chat(
+    session: Session,
+    spec: AgentSpec,
+    project: Project,
+    surface: Surface,
+    earlier: ConversationSummary | None,
+    *,
+    plans: bool,
+) -> int:
+    chat = load("toolroll.cli.chat.code:chat_about_code")
+    if plans:
+        spec = replace(spec, read_only=False, is_plan=False, system="")
+    code: int = chat(session, spec, project, surface, earlier=earlier, plans=plans)
+    return code
 
 
 def _find_earlier(asked: CodeOptions) -> ConversationSummary | None:
@@ -111,22 +132,31 @@ def _flags(asked: CodeOptions, earlier: ConversationSummary | None) -> dict[str,
     return {"model": asked.model or recorded, "code.max_steps": asked.max_steps}
 
 
+def _set_up_terminal(session: Session, settings: TerminalSettings) -> None:
+    session.theme = settings.theme
+    session.has_vi_keys, session.rings = settings.keys == "vi", settings.bell == "on"
+
+
 def _with_model(session: Session, asked: CodeOptions, project: Project) -> CodeOptions:
     """Set up a model with the person where there is none to ask yet."""
     session.prints = asked.prints
-    if asked.queue or (project.settings.model or "").startswith(SCRIPT):
+    is_person_there = os.isatty(0) and os.isatty(2)  # looked at first: to ask them loads what draws on a terminal
+    if asked.queue or not is_person_there or (project.settings.model or "").startswith(SCRIPT):
         return asked
     chosen: str | None = load("toolroll.cli.first_run:set_up_model")(session, project.settings.model)
     return asked if chosen is None else replace(asked, model=chosen)
 
 
 def _make_spec(asked: CodeOptions, project: Project, earlier: ConversationSummary | None) -> AgentSpec:
-    was_read_only = earlier is not None and earlier.last.settings.get("read_only") is True
+    before = {} if earlier is None else earlier.last.settings
+    was_read_only = before.get("read_only") is True and before.get("is_plan") is not True
     return AgentSpec.from_options(
         model=asked.model or choose_model(project.settings),
         max_steps=asked.max_steps or project.settings.code.max_steps or CODE_STEPS,
         root=str(project.root),
-        read_only=asked.read_only or (was_read_only and not asked.yes),
+        read_only=asked.read_only or asked.plans or (was_read_only and not asked.yes),
+        is_plan=asked.plans,
+        system=PLAN if asked.plans else "",
         kind="code",
         yes=asked.yes,
     )

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, closing
 from shutil import get_terminal_size
 from textwrap import TextWrapper
+from time import monotonic
 from typing import Any, Final, TypeAlias
 
 import click
@@ -13,7 +14,7 @@ import click
 from toolroll.agent.result import RunResult
 from toolroll.apps.run_log import RunLog, open_journal
 from toolroll.cli.actions.runs.listing import ID_CHARACTERS
-from toolroll.cli.chat.commands import Commands
+from toolroll.cli.chat.commands import LEAVING, Commands
 from toolroll.cli.chat.conversation import ChatAgent, ChatInfo
 from toolroll.cli.chat.history import MessageHistory
 from toolroll.cli.chat.input import LineInput, open_input
@@ -23,7 +24,7 @@ from toolroll.cli.chat.reopen import show_last_words
 from toolroll.cli.chat.status import ChatFigures
 from toolroll.cli.chat.suggestions import FileNames, Suggester
 from toolroll.cli.driver import Interrupts, RunDriver
-from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session
+from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session, ring
 from toolroll.cli.terminal.message_queue import QUEUE
 from toolroll.cli.termination import is_ending
 from toolroll.errors import ModelError, ToolrollError
@@ -36,6 +37,8 @@ AGAIN: Final = "Arrow-up brings your message back."
 AGAIN_IN_PLAIN: Final = "Write your message again."
 MAX_NAME_CHARACTERS: Final = 60
 MIN_COLUMNS: Final = 20
+LONG_S: Final = 10.0
+"""After an answer that took longer, somebody may look elsewhere."""
 
 OpenAgent: TypeAlias = Callable[[RunLog], AbstractAsyncContextManager[ChatAgent]]
 
@@ -67,7 +70,7 @@ class Chat:
     ) -> None:
         self._session, self._agent, self._earlier = session, agent, earlier
         self._figures = ChatFigures(None if earlier is None else earlier.cost)
-        self._commands = Commands(session, agent, journal, self._send)
+        self._commands = Commands(session, agent, journal, self._send, self._figures)
         self._input = self._open_input()
         self._interrupts = Interrupts()
 
@@ -110,7 +113,7 @@ class Chat:
         if isinstance(parsed, UnknownCommand):
             hint = f"Did you mean /{parsed.nearest}?" if parsed.nearest else "See /help."
             self._session.fail("usage", f"There is no command /{parsed.name}. {hint}")
-        elif parsed is not None and parsed.name == "exit":
+        elif parsed is not None and parsed.name in LEAVING:
             return False
         elif parsed is not None:
             await self._show_errors(self._commands.do(parsed.name, parsed.rest))
@@ -144,7 +147,10 @@ class Chat:
     async def _answer(self, work: Callable[[RunDriver], Awaitable[RunResult[Any] | None]]) -> RunResult[Any] | None:
         """Return the result of one run, which was shown; None where it broke off, or where nothing ran."""
         driver = ChatDriver(self._session, model=self._agent.info.model, interrupts=self._interrupts)
+        began_s = monotonic()
         await driver.finish(work(driver))
+        if monotonic() - began_s > LONG_S:
+            ring()
         ended = driver.outcome or self._interrupts.result
         if ended is not None:
             self._figures.add(ended)

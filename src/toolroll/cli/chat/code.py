@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from toolroll.agent.agent import Agent
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import close_models
-from toolroll.apps.code import AtLimit, build_code_agent, list_code_tools
+from toolroll.apps.code import PLAN, AtLimit, build_code_agent, list_code_tools
 from toolroll.apps.models import absolute_model_name, connect_model
 from toolroll.apps.project import Project
 from toolroll.apps.run_log import RunLog
@@ -37,12 +37,17 @@ def chat_about_code(
     surface: Surface,
     *,
     earlier: ConversationSummary | None = None,
+    plans: bool = False,
 ) -> int:
-    """Chat about a project until the person leaves, from the beginning or after `earlier`; return the exit code."""
+    """Chat about a project until the person leaves, from the beginning or after `earlier`; return the exit code.
+
+    With `plans` it begins in plan mode: nothing is changed until the person says so.
+    """
 
     @asynccontextmanager
     async def open_agent(journal: RunLog) -> AsyncIterator[CodeChat]:
         chat = CodeChat(spec, project, surface, journal)
+        chat.plan(is_on=plans)
         try:
             if earlier is not None:
                 await chat.reopen(earlier)
@@ -100,6 +105,7 @@ class CodeChat:
         at_limit: AtLimit = AtLimit.ASK,
     ) -> None:
         self._at_limit = at_limit
+        self._is_planning = False
         self._spec, self._project, self._surface, self._journal = spec, project, surface, journal
         self._model = connect_model(spec.model, surface.environment, settings=project.settings)
         self._conversation = Conversation()
@@ -117,6 +123,8 @@ class CodeChat:
             greeting=GREETING,
             reopen=self.reopen,
             sum_up=self.sum_up,
+            plan=self.plan,
+            is_planning=self._is_planning,
             is_unasked=self._spec.yes,
             temporary_rules=self._surface.temporary_rules,
             learn_servers=self._learn_servers,
@@ -132,6 +140,14 @@ class CodeChat:
         """Continue the last run."""
         with self._open_project() as project:
             return await self._conversation.go_on(await self._build_agent(project), driver)
+
+    def plan(self, *, is_on: bool) -> None:
+        """Go into plan mode, in which there is no tool that changes anything, or out of it."""
+        self._is_planning = is_on
+
+    @property
+    def _current_spec(self) -> AgentSpec:
+        return replace(self._spec, read_only=True, is_plan=True, system=PLAN) if self._is_planning else self._spec
 
     async def sum_up(self, driver: RunDriver) -> RunResult[object]:
         """Have the last run, which a limit has stopped, end with an answer to what is there."""
@@ -164,8 +180,8 @@ class CodeChat:
     def _list_tools(self) -> Sequence[CatalogEntry]:
         with self._open_project() as project:
             return [
-                *list_code_tools(self._spec, project=project, surface=self._surface),
-                *project.server_tools(self._surface, read_only=self._spec.read_only),
+                *list_code_tools(self._current_spec, project=project, surface=self._surface),
+                *project.server_tools(self._surface, read_only=self._current_spec.read_only),
             ]
 
     async def _learn_servers(self) -> "ServerPool | None":
@@ -184,7 +200,7 @@ class CodeChat:
     async def _build_agent(self, project: Project, at_limit: AtLimit | None = None) -> Agent[None]:
         await self._use_servers(project)
         agent = build_code_agent(
-            self._spec,
+            self._current_spec,
             project=project,
             surface=self._surface,
             journal=self._journal,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from toolroll.cli.actions.list_tools import format_tools
-from toolroll.cli.actions.runs.listing import ID_CHARACTERS
+from toolroll.cli.actions.runs.listing import ID_CHARACTERS, format_cost
 from toolroll.cli.chat.export import export_chat
 from toolroll.cli.chat.parse import split_words
 from toolroll.cli.chat.reopen import choose_conversation, find_by_id, show_last_words
@@ -26,6 +26,7 @@ from toolroll.safe.text import terminal_safe
 if TYPE_CHECKING:
     from toolroll.apps.run_log import RunLog
     from toolroll.cli.chat.conversation import ChatAgent
+    from toolroll.cli.chat.status import ChatFigures
     from toolroll.cli.session import Session
 
 COMMANDS: Final[Mapping[str, str]] = {
@@ -39,12 +40,20 @@ COMMANDS: Final[Mapping[str, str]] = {
     "policy": 'what runs unasked here; with forget NUMBER, take back an "always"',
     "export": "write this chat to FILE (.md, .html or .jsonl); --force overwrites one",
     "resume": "go on with an earlier chat in this folder: from a list, or ID",
+    "plan": "explore and propose, change nothing until /go; with TEXT, about that",
+    "go": "leave plan mode, and do what was planned; with TEXT, say more",
+    "init": "look at the project, and propose an AGENTS.md",
+    "cost": "what this chat has taken so far",
     "new": "begin anew, with TEXT if there is one",
+    "clear": "the same as /new",
     "exit": "leave (or Ctrl-D)",
+    "quit": "the same as /exit",
 }
 """All commands, with what each does."""
 
-IN_A_PROJECT: Final = ("undo", "redo", "policy")
+LEAVING: Final = ("exit", "quit")
+
+IN_A_PROJECT: Final = ("undo", "redo", "policy", "init")
 """Those that need a folder that files are changed in."""
 
 _KEYS: Final = (
@@ -59,14 +68,24 @@ _KEYS_IN_PLAIN: Final = (
     *_KEYS[2:],
 )
 
+GO: Final = "Go ahead with the plan."
+INIT: Final = (
+    "Look around in this project, and propose an AGENTS.md in its folder for agents that will work here: what it is, "
+    "how to build, test and check it, where things are, and rules that its code keeps to. At most 60 lines. If there "
+    "is an AGENTS.md, improve it and keep what is true."
+)
+
 Send: TypeAlias = Callable[[str], Awaitable[None]]
 
 
 class Commands:
     """The commands of one chat."""
 
-    def __init__(self, session: "Session", agent: "ChatAgent", journal: "RunLog", send: Send) -> None:
+    def __init__(
+        self, session: "Session", agent: "ChatAgent", journal: "RunLog", send: Send, figures: "ChatFigures"
+    ) -> None:
         self._session, self._agent, self._journal, self._send = session, agent, journal, send
+        self._figures = figures
         self._does: dict[str, Callable[[str], Awaitable[None]]] = {
             "help": self._help,
             "undo": self._undo,
@@ -78,7 +97,12 @@ class Commands:
             "policy": self._policy,
             "export": self._export,
             "resume": self._resume,
+            "plan": self._plan,
+            "go": self._go,
+            "init": self._init,
+            "cost": self._cost,
             "new": self._new,
+            "clear": self._new,
         }
 
     @property
@@ -86,6 +110,7 @@ class Commands:
         """Return the commands that there are here."""
         info = self._agent.info
         missing = {*(() if info.workspace else IN_A_PROJECT), *(() if info.reopen else ("resume",))}
+        missing |= set() if info.plan else {"plan", "go", "init"}
         return {name: about for name, about in COMMANDS.items() if name not in missing}
 
     async def do(self, name: str, rest: str) -> None:
@@ -188,6 +213,30 @@ class Commands:
             )
         await info.reopen(found)
         show_last_words(self._session, self._agent.info.conversation.messages, found)
+
+    async def _plan(self, rest: str) -> None:
+        plan = self._agent.info.plan
+        assert plan is not None  # else the command is not known
+        plan(is_on=True)
+        notify("· Plan mode: nothing is changed until you write /go.", dim=True)
+        if rest:
+            await self._send(rest)
+
+    async def _go(self, rest: str) -> None:
+        info = self._agent.info
+        assert info.plan is not None  # else the command is not known
+        if not info.is_planning:
+            raise UsageError("There is no plan to go with. /plan begins one.")
+        info.plan(is_on=False)
+        await self._send(f"{GO} {rest}".rstrip())
+
+    async def _init(self, rest: str) -> None:
+        await self._send(f"{INIT} {rest}".rstrip())
+
+    async def _cost(self, _rest: str) -> None:
+        cost = self._figures.cost
+        told = "not known for this model" if cost is None else format_cost(cost)
+        self._session.write(f"tokens: {self._figures.total_tokens:,}\ncost: {told}")
 
     async def _new(self, rest: str) -> None:
         self._agent.forget()

@@ -53,6 +53,14 @@ class ChatAgent(Protocol):
         ...
 
 
+class SetPlanning(Protocol):
+    """Goes into plan mode, in which nothing is changed, or out of it."""
+
+    def __call__(self, *, is_on: bool) -> None:
+        """Do so from the next message on."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatInfo:
     """An application in a chat; `workspace` is where it changes files and where mentioned ones are, if it does."""
@@ -67,6 +75,9 @@ class ChatInfo:
     """Goes on with an earlier conversation in the place of this one, where the application can."""
     sum_up: "Callable[[RunDriver], Awaitable[RunResult[object]]] | None" = None
     """Ends a run that a limit has stopped with an answer to what is there, where the application can."""
+    plan: "SetPlanning | None" = None
+    """Goes into plan mode or out of it, where the application has one."""
+    is_planning: bool = False
     temporary_rules: "Sequence[TemporaryRule]" = ()
     """What the person has allowed until the chat ends."""
     learn_servers: "Callable[[], Awaitable[ServerPool | None]] | None" = None

@@ -100,7 +100,12 @@ def open_input(
     if terminal is None:
         return None
     warn = _make_warn(translate)
-    return LineInput(_Plain(terminal, warn) if session.plain else _Edited(history, suggester, warn, status), warn)
+    return LineInput(
+        _Plain(terminal, warn)
+        if session.plain
+        else _Edited(history, suggester, warn, status, has_vi_keys=session.has_vi_keys),
+        warn,
+    )
 
 
 class _Edited:
@@ -112,7 +117,10 @@ class _Edited:
         suggester: "Suggester | None",
         warn: Warn,
         status: Callable[[], str] | None,
+        *,
+        has_vi_keys: bool = False,
     ) -> None:
+        self._has_vi_keys = has_vi_keys
         self._history, self._suggester, self._warn, self._status = history, suggester, warn, status
         self._session: PromptSession[str] | None = None
 
@@ -142,7 +150,13 @@ class _Edited:
 
         nothing: list[str] = []
         texts = self._use_history(lambda history: history.texts(), nothing)
-        return make_prompt_session(texts=texts, suggester=self._suggester, warn=self._warn, status=self._status)
+        return make_prompt_session(
+            texts=texts,
+            suggester=self._suggester,
+            warn=self._warn,
+            status=self._status,
+            has_vi_keys=self._has_vi_keys,
+        )
 
     def _use_history(self, work: "Callable[[MessageHistory], T]", otherwise: T) -> T:
         """What is done with what is kept for the arrow keys; where it cannot be, that is told once."""

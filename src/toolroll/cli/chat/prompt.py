@@ -38,6 +38,7 @@ def make_prompt_session(
     suggester: "Suggester | None",
     warn: Callable[[str], None],
     status: Callable[[], str] | None = None,
+    has_vi_keys: bool = False,
 ) -> "PromptSession[str]":
     """Return what reads one message after the other from the terminal, and shows it on stderr.
 
@@ -61,6 +62,7 @@ def make_prompt_session(
         enable_suspend=False,
         enable_open_in_editor=False,
         mouse_support=False,
+        vi_mode=has_vi_keys,
     )
     if status is not None:
         _add_status(session, status)

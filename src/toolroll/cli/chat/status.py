@@ -45,6 +45,8 @@ class ChatFigures:
         return one_line(" · ".join(self._parts(info)), max(columns - 1, 1))
 
     def _parts(self, info: "ChatInfo") -> Iterator[str]:
+        if info.is_planning:
+            yield "plan mode (/go)"
         yield one_line(info.model, MAX_MODEL_CHARACTERS)
         share = None if self._tokens is None else window_share(info.model, self._tokens)
         if share is not None:

@@ -18,6 +18,7 @@ from toolroll.cli.options import QuotedCommand, event_options, model_option, roo
 )
 @yes_option("Approve every change unseen. Changes can be undone.")
 @click.option("--read-only", is_flag=True, help="Explore only: offer no tool that changes anything.")
+@click.option("--plan", "plans", is_flag=True, help="Explore and propose; change nothing until /go in the chat.")
 @click.option("--continue", "continued", is_flag=True, help="Go on with the last chat in this folder.")
 @click.option(
     "--resume",

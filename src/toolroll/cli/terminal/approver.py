@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from toolroll.apps.permissions import RuleMemory
 from toolroll.cli.render.rows import Row, argument_rows, is_told_by_diff, preview_rows, request_rows
+from toolroll.cli.session import ring
 from toolroll.cli.terminal.always_rule import remember
 from toolroll.cli.terminal.editor import edit_text
 from toolroll.cli.terminal.hunks import choose_hunks
@@ -80,6 +81,7 @@ class TerminalApprover:
         Where no key is pressed for too long nobody is there: that is a no to this request and to all after it (C30).
         """
         decisions: list[Decision] = []
+        ring()
         try:
             with interruptible(), self._terminal.waiting(self._timeout_s):
                 self._ask_all(requests, decisions)
