@@ -143,6 +143,35 @@ def test_S20_a_profile_is_edited_with_the_old_and_the_new_beside_each_other(site
         assert (missing.status_code, "не знайден" in missing.json()["detail"]) == (404, True)
 
 
+def test_S20_a_post_outlives_its_profile(site: Site, author: ProfileStore) -> None:
+    with site.browser() as client:
+        post_id = begin(site, client, READ, FIRST, profiles=["alex"])
+        wait_for(client, post_id, is_asking)
+        author.delete("alex")
+        shown = client.get(f"/api/desk/posts/{post_id}")
+        assert shown.status_code == 200, shown.text
+        assert shown.json()["versions"][0]["text"].startswith("Oil")
+        client.post(f"/api/desk/posts/{post_id}/remove")
+        assert client.get(f"/api/desk/posts/{post_id}").status_code == 404
+        assert client.get("/api/desk").json()["posts"] == []
+
+
+def test_W32_a_profile_is_made_from_pasted_posts_and_saved_after_a_look(site: Site) -> None:
+    fields = sample_profile("en")
+    found = {name: fields[name] for name in ("language", "voice", "platforms")}
+    model = write_script(site, json.dumps({**found, "examples": [{"post": 2, "platform": "x", "why_good": "short"}]}))
+    with site.browser() as client:
+        asked = {"name": "mine", "posts": "One.\n---\nTwo.\n", "model": model}
+        analysis = client.post("/api/desk/analyses", json=asked).json()
+        assert (analysis["draft"]["examples"][0]["text"], len(analysis["notes"])) == ("Two.", 1)
+        assert not ProfileStore(data_of(site)).has("mine")
+        body = {"name": "mine", "draft": analysis["draft"]}
+        assert client.post("/api/desk/profiles", json=body).json()["version"] == 1
+        assert client.post("/api/desk/profiles", json=body).status_code == 409  # never replaced silently
+        wrong = client.post("/api/desk/profiles", json={**body, "name": "../up"})
+        assert (wrong.status_code, (site.root / "home" / "data" / "up.json").exists()) == (400, False)
+
+
 def test_S20_the_desk_speaks_the_writers_language(site: Site, author: ProfileStore) -> None:
     del author
     with site.browser() as client:

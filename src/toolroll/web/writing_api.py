@@ -29,6 +29,7 @@ from toolroll.packs.writing.posts.post_file import PostFile
 from toolroll.packs.writing.profiles.feedback import Category, category_name
 from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.names import DEFAULT
+from toolroll.packs.writing.profiles.schema import ProfileFields
 from toolroll.packs.writing.session.looks import make_looks
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Lang, choose_language, known_language, languages, page_texts
@@ -165,9 +166,16 @@ class WritingApi:
             language = self._desk.profiles.read(DEFAULT).profile.language
         return choose_language(None, self._environment, language)
 
+    def _fields(self, profiles: tuple[str, ...]) -> ProfileFields:
+        """Return what drafts are checked by; a post is shown also after its profile was deleted or damaged."""
+        try:
+            return load_style(self._desk.profiles, *profiles).fields
+        except ToolrollError:
+            return {"language": "uk+en", "voice": {"avoid": []}, "platforms": {}, "examples": []}
+
     def _model(self, view: PostView) -> PostModel:
         post, asked = view.post, view.asked
-        fields = load_style(self._desk.profiles, *post.profiles).fields
+        fields = self._fields(post.profiles)
         versions = tuple(
             DraftModel(
                 number=one.number,
