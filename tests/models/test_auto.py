@@ -152,6 +152,15 @@ def test_A51_the_form_is_a_setting_and_stands_in_the_name() -> None:
     assert (limits.window_tokens, limits.max_output_tokens) == (4096, 99)
 
 
+async def test_A51_A52_a_small_model_on_this_machine_begins_with_json() -> None:
+    async with ModelServer([Turn('{"answer": "3"}')]) as server:
+        model = connect(f"openai-compatible:small@{server.url}/v1?window=8192", environment={})
+        result, seen = await go(Agent(model=model, tools=[add]), "1 + 2?", stream=True)
+    assert result.text == "3"
+    assert "response_format" in server.requests[0].body
+    assert not any(isinstance(one, Warned) for one in seen)
+
+
 def show(*pieces: str) -> tuple[str, str]:
     held = HeldText()
     shown = "".join(held.feed(piece) for piece in pieces)

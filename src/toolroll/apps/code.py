@@ -7,7 +7,7 @@ from typing import Final
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.result import Step
-from toolroll.apps.diet import needs_diet
+from toolroll.apps.diet import FIRST_CALL, needs_diet, takes_first_call
 from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project
 from toolroll.apps.project_tools import load_trusted_tools
@@ -83,6 +83,8 @@ def build_code_agent(
     options["system"] = code_prompt(
         tools, instructions=project.instructions.text, system=spec.system, is_short=is_short
     )
+    if is_short and takes_first_call(model):
+        options["settings"] = FIRST_CALL
     options["private_texts"] = (project.instructions.text or "",)
     options["close_with_answer"] = at_limit is not AtLimit.ASK
     options["retry"] = PatientRule()

@@ -2,12 +2,23 @@
 
 from typing import Final
 
+from toolroll.errors import UsageError
 from toolroll.home.settings import Settings
-from toolroll.models.catalog import ModelLimits
+from toolroll.models.catalog import SMALL_WINDOW_TOKENS, ModelLimits
 from toolroll.models.model import Model
+from toolroll.models.settings import ModelSettings, check_settings
 
-SMALL_WINDOW_TOKENS: Final = 32_768
-"""Models that read no more are mostly small ones; and in such a window, texts for others leave little room."""
+FIRST_CALL: Final = ModelSettings(tool_choice="required")
+"""A small model looks before it answers: asked where something is, it would rather make up a file."""
+
+
+def takes_first_call(model: Model) -> bool:
+    """Return whether a model can be made to begin with a call."""
+    try:
+        check_settings(model, FIRST_CALL, model.origin.model)
+    except UsageError:
+        return False
+    return True
 
 
 def needs_diet(model: Model, settings: Settings) -> bool:

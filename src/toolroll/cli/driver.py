@@ -12,6 +12,7 @@ from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.result import RunResult
 from toolroll.apps.run_log import RunLog, open_journal
 from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS
+from toolroll.cli.render.deeds import DeedsRenderer
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import Renderer, TolerantRenderer, make_renderer
 from toolroll.cli.session import DONE, INTERRUPTED, Session
@@ -96,9 +97,19 @@ class Driver(Generic[T]):
 class RunDriver(Driver[RunResult[Any]]):
     """Drives one run, or the same run several times; whatever ends it, its record can be resumed."""
 
-    def __init__(self, session: Session, *, model: str = "", interrupts: "Interrupts | None" = None) -> None:
-        renderer = TolerantRenderer(session, make_renderer(session, model=model))
-        super().__init__(session, renderer, interrupts)
+    def __init__(
+        self,
+        session: Session,
+        *,
+        model: str = "",
+        interrupts: "Interrupts | None" = None,
+        shows_deeds: bool = False,
+    ) -> None:
+        """Drive a run; with `shows_deeds`, its last line says what was done."""
+        renderer = make_renderer(session, model=model)
+        if shows_deeds and not (session.json or session.prints):
+            renderer = DeedsRenderer(renderer)
+        super().__init__(session, TolerantRenderer(session, renderer), interrupts)
 
     def end_early(self, error: ModelError | None) -> int:
         """Show what there is of the run, and why there is no more."""

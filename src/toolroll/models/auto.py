@@ -12,12 +12,13 @@ from typing import Final, cast
 
 from toolroll.errors import RequestRefused
 from toolroll.kernel.data.messages import AssistantMessage, CallBlock
-from toolroll.models.catalog import ModelLimits
+from toolroll.models.catalog import SMALL_WINDOW_TOKENS, ModelLimits
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.held_text import HeldText
 from toolroll.models.model import Delta, HeldDelta, ModelRequest, ModelResponse, TextDelta
-from toolroll.models.small import SmallModel, offers_tools, with_calls
+from toolroll.models.settings import SettingRules
+from toolroll.models.small import SmallModel, offers_tools, small_rules, with_calls
 from toolroll.models.text_calls import choose_calls, is_raw_call, words_before
 from toolroll.models.transport import Transport
 
@@ -40,6 +41,10 @@ class AutoModel(ChatModel):
         super().__init__(model, transport=transport, headers=headers, limits=limits, options=options)
         self._as_json = SmallModel(model, transport=transport, headers=headers, limits=limits, options=options)
 
+    def setting_rules(self) -> SettingRules:
+        """Return what the server takes in the form that is used first."""
+        return small_rules(self._options.rules) if self._is_small else self._options.rules
+
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         """Yield the turn: as JSON where an earlier one of the run has shown that this is needed."""
         form = self._as_json
@@ -54,9 +59,18 @@ class AutoModel(ChatModel):
         """Return whether a call of this model was read from its text, here or before the run was resumed."""
         if not request.tools:
             return False
-        if _AS_JSON in request.memo:
+        if _AS_JSON in request.memo or self._is_small:
             return True
         return any(block.raw is None for block in self._own_calls(request))
+
+    @property
+    def _is_small(self) -> bool:
+        """Return whether the model is a small one on this machine: these do better as JSON from the first turn on.
+
+        Measured with one of 1.5 billion parameters: natively it makes no call, and only part of its text is one.
+        """
+        limits = self.limits
+        return self._is_local and limits is not None and limits.window_tokens <= SMALL_WINDOW_TOKENS
 
     def _own_calls(self, request: ModelRequest) -> list[CallBlock]:
         own = (one for one in request.messages if isinstance(one, AssistantMessage) and one.origin == self.origin)

@@ -143,6 +143,8 @@ ALIASES: Final[Mapping[str, str]] = {
 
 MAX_NAMED_TOKENS: Final = 1_000_000_000
 """In the name of a model: more was a slip of the finger."""
+SMALL_WINDOW_TOKENS: Final = 32_768
+"""Models that read no more are mostly small ones; and in such a window, texts for others leave little room."""
 DEFAULT_WINDOW_TOKENS: Final = 128_000
 """For models we know nothing about: what most current ones have at least."""
 

@@ -73,8 +73,7 @@ class SmallModel(ChatModel):
 
     def setting_rules(self) -> SettingRules:
         """Return what the server takes; a turn is one JSON object, and so one call at most."""
-        rules = self._options.rules
-        return replace(rules, takes=frozenset(rules.takes) - {"parallel_tool_calls"})
+        return small_rules(self._options.rules)
 
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
         """Return everything of a request but its messages."""
@@ -84,6 +83,11 @@ class SmallModel(ChatModel):
     def message_json(self, message: Message, /) -> Iterable[Json]:
         """Return one JSON message for each message, also for results."""
         return small_message_json(message, to=self.origin, options=self._options)
+
+
+def small_rules(rules: SettingRules) -> SettingRules:
+    """Return what a server takes where calls are JSON: a call can be forced by the form, but there is only one."""
+    return replace(rules, takes=frozenset(rules.takes) - {"parallel_tool_calls"} | {"tool_choice", "keep_tool_choice"})
 
 
 def find_unshown(response: ModelResponse) -> list[Delta]:

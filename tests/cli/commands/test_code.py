@@ -192,7 +192,7 @@ def test_S2_ctrl_c_keeps_the_run(project: Project) -> None:
             connection.close()
     assert process.returncode == 130
     assert "toolroll runs resume " in err
-    go_on = err.rpartition("toolroll runs resume ")[2].strip()
+    go_on = err.rpartition("toolroll runs resume ")[2].split()[0]
     again = project.call("runs", "resume", go_on, "--model", project.script("Here I am."))
     assert (again.stdout, again.returncode) == ("Here I am.\n", 0)
 

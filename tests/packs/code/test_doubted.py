@@ -124,6 +124,18 @@ async def test_A56_a_call_without_a_description_is_not_lost_and_the_schema_asks_
         assert by_name[name].parameters["required"] == ["path", "content", "description"]
 
 
+async def test_A56_a_passage_that_is_not_there_is_answered_with_the_line_most_like_it(folder: Path) -> None:
+    (folder / "report.py").write_text(REPORT)
+    async with coding(folder) as coder:
+        await coder.ok("read_file", path="report.py")
+        given = {"path": "report.py", "old_string": "def pages(self, count):", "new_string": "x"}
+        code, message = await coder.refused("edit", **given)
+        assert code == "edit_refused"
+        assert "Line 8 is most like it: def pages(count):." in message
+        _, message = await coder.refused("edit", **given | {"old_string": "zzzzzzzz"})
+        assert "most like it" not in message
+
+
 async def test_A56_a_missing_path_names_what_there_is(folder: Path) -> None:
     (folder / "src").mkdir()
     (folder / "src/timer.js").write_text("")

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from toolroll.agent.loop.budget import CHARACTERS_PER_TOKEN
-from toolroll.apps.diet import SMALL_WINDOW_TOKENS, needs_diet
+from toolroll.apps.diet import needs_diet, takes_first_call
 from toolroll.home.settings import Settings
 from toolroll.kernel.data.serialize import dump_json
-from toolroll.models.catalog import ModelLimits
+from toolroll.models.catalog import SMALL_WINDOW_TOKENS, ModelLimits
 from toolroll.models.chat.request import ChatOptions
+from toolroll.models.connect import connect
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import ScriptedModel
 from toolroll.models.small import small_head
@@ -70,3 +71,16 @@ class Window(ScriptedModel):
 )
 def test_A52_the_window_or_a_setting_decides(tokens: int | None, wish: str, short: bool) -> None:
     assert needs_diet(Window(tokens), Settings.model_validate({"prompts": wish})) is short
+
+
+@pytest.mark.parametrize(
+    ("name", "forced"),
+    [
+        ("ollama:q?window=8192", True),
+        ("ollama:q", False),
+        ("ollama:q?calls=json", True),
+        ("openai-compatible:q@http://models.example/v1?window=8192", True),
+    ],
+)
+def test_A52_a_small_model_is_made_to_look_before_it_answers_where_that_can_be_asked(name: str, forced: bool) -> None:
+    assert takes_first_call(connect(name, environment={})) is forced

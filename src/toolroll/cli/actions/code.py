@@ -172,7 +172,7 @@ def _queue(session: Session, spec: AgentSpec, prompt: str, piped: PipedInput | N
 def _answer(
     session: Session, spec: AgentSpec, text: str, project: Project, surface: Surface, *, stdin_is_taken: bool
 ) -> int:
-    driver = RunDriver(session)
+    driver = RunDriver(session, shows_deeds=not spec.read_only)
     limit = AtLimit.ASK if driver.can_ask(stdin_is_taken=stdin_is_taken) else AtLimit.ANSWER
 
     async def work(journal: RunLog) -> RunResult[Any]:

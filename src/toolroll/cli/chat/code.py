@@ -69,7 +69,7 @@ def answer_once(
     piped: PipedInput | None,
 ) -> int:
     """Answer one prompt, after an `earlier` conversation or with what was `piped` in; return the exit code."""
-    driver = RunDriver(session)
+    driver = RunDriver(session, shows_deeds=not spec.read_only)
 
     async def work(journal: RunLog) -> RunResult[object]:
         limit = AtLimit.ASK if driver.can_ask(stdin_is_taken=piped is not None) else AtLimit.ANSWER

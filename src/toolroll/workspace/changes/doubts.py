@@ -9,8 +9,8 @@ import tomllib
 from collections.abc import Iterator
 from typing import Final
 
+from toolroll.lazy import load
 from toolroll.workspace.symbols.languages.registry import language_of
-from toolroll.workspace.symbols.parser import parse
 
 MAX_PARSED_BYTES: Final = 500_000
 """A file that is larger is not parsed for this: it would take longer than a moment."""
@@ -52,7 +52,11 @@ def _parses(path: str, data: bytes) -> bool:
             tomllib.loads(data.decode())
         else:
             language = language_of(path)
-            return language is None or not parse(language, data).root_node.has_error
+            # Loaded with the first change of code: grammars are a part of the start that nothing else needs.
+            return (
+                language is None
+                or not load("toolroll.workspace.symbols.parser:parse")(language, data).root_node.has_error
+            )
     except (ValueError, RecursionError):
         return False
     return True

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 
 from toolroll.errors import EditRefused, StaleFile
@@ -17,6 +18,8 @@ from toolroll.workspace.edit.placeholders import Placeholder, find_placeholders
 MAX_LINES_NAMED: Final = 20
 """Places that an error names; a model that has read twenty needs a longer text to search for, not more places."""
 
+MAX_COMPARED_LINES: Final = 2_000
+"""By likeness, which takes about 10 µs a line."""
 MAX_OFFERED_CHARACTERS: Final = 600
 """Of each text that an error offers: three of them fit in what a message may have."""
 
@@ -139,9 +142,18 @@ def _not_found(carrier: EncodedText, old: str, *, path: str) -> EditRefused:
         if places and "\n" in old
         else ""
     )
+    hint = hint or _alike(carrier.text, first)
     unknown = "" if carrier.is_known else " The file is not UTF-8: give its other letters as read_file shows them."
     why = f"finds old_string 0 times.{hint}{unknown} Read the file again, and copy the text from there"
-    return _refusal(why, path=path, rule="not_found", lines=tuple(places) if hint else ())
+    return _refusal(why, path=path, rule="not_found", lines=tuple(places) if places and "\n" in old else ())
+
+
+def _alike(text: str, first: str) -> str:
+    """Return the line that is most like the one that was looked for: a model that misremembers it can copy it."""
+    lines = text.split("\n")[:MAX_COMPARED_LINES]
+    numbers = {line.strip(): number for number, line in reversed([*enumerate(lines, 1)]) if line.strip()}
+    close = get_close_matches(first[:MAX_OFFERED_CHARACTERS], numbers, n=1) if first else []
+    return f" Line {numbers[close[0]]} is most like it: {close[0][:MAX_OFFERED_CHARACTERS]}." if close else ""
 
 
 def _offer(near: Sequence[NearMatch]) -> str:
