@@ -162,6 +162,9 @@ const settled = (items) => {
   return open ? open.index - 1 : items.length ? items[items.length - 1].index - 1 : 0;
 };
 
+// Whether the record itself ends with why it failed: then it need not be said twice.
+const saysWhy = (items) => items.length > 0 && items[items.length - 1].reason === "failed";
+
 function useChat(id) {
   const [chat, setChat] = useState(null);
   const [problem, setProblem] = useState(null);
@@ -281,10 +284,10 @@ export function Chat({ id, home }) {
           ${isBusy && !writing && html`<${Busy} since=${since} />`}
           ${chat.questions.map((question, place) => html`<li key=${question.digest}><${Approval} chatId=${id} question=${question}
             isFirst=${place === 0} onAnswered=${load} onError=${setError} /></li>`)}
-          <${Changes} chatId=${id} version=${chat.items.length + (isBusy ? 0 : 0.5)} onError=${setError} />
-          ${chat.error && html`<li><p class="notice bad" role="alert">${chat.error}</p></li>`}
+          ${chat.error && !saysWhy(chat.items) && html`<li><p class="notice bad" role="alert">${chat.error}</p></li>`}
           ${error && html`<li><p class="notice bad" role="alert">${error.message}</p></li>`}
           ${chat.can_continue && canTalk && html`<li><button class="btn" onClick=${act(() => post(`/api/chats/${id}/continue`))}><${Icon} name="play" />Continue</button></li>`}
+          <${Changes} chatId=${id} version=${chat.items.length + (isBusy ? 0 : 0.5)} onError=${setError} />
         </ol>
       </div>
       <div><${Line} chat=${chat} />${canTalk

@@ -115,7 +115,7 @@ export function Usage({ chat }) {
   const share = chat.window_tokens ? Math.round((chat.context_tokens / chat.window_tokens) * 100) : 0;
   return html`<section aria-label="Use"><h2>Context</h2>
     <${Meter} label="Context" used=${chat.context_tokens} all=${chat.window_tokens} />
-    <p class="cap"><span>${tokens(chat.context_tokens)} of ${tokens(chat.window_tokens)} tokens</span><span>${share} %</span></p>
+    <p class="cap"><span>${tokens(chat.context_tokens)} of ${tokens(chat.window_tokens)} tokens</span><span>${share || (chat.context_tokens ? "less than 1" : 0)} %</span></p>
     <dl class="facts"><dt>Steps</dt><dd>${chat.steps}</dd>
       <dt>Sent</dt><dd>${tokens(chat.input_tokens)}</dd><dt>Written</dt><dd>${tokens(chat.output_tokens)}</dd>
       <dt>Cost</dt><dd>${chat.cost === null ? "not known" : money(chat.cost)}</dd></dl></section>`;

@@ -53,7 +53,11 @@ const ENDS = {
   invalid_calls: "Stopped, as the model's calls could not be read.",
   gave_up: "Given up after three attempts that ended early.",
 };
-export const endOf = (reason, detail) => ENDS[reason] || `Ended: ${reason.replaceAll("_", " ")}. ${detail}`;
+// A failure says its reason; the other ends are complete without what is recorded with them.
+export const endOf = (reason, detail) => {
+  if (reason === "failed") return `${ENDS.failed} ${detail}`;
+  return ENDS[reason] || `Ended: ${reason.replaceAll("_", " ")}. ${detail}`;
+};
 
 function parse(text) {
   try {

@@ -32,6 +32,11 @@ export function StartCode({ home }) {
   const start = async (event) => {
     event.preventDefault();
     if (!text.trim()) return;
+    if (!model.trim() && !home.model) {
+      setProblem({ message: "Name a model below: sonnet (needs a key of Anthropic), openai:NAME (needs a key of OpenAI), or ollama:NAME (runs on this machine). Keys are kept under Settings." });
+      event.currentTarget.closest("form")?.querySelector("[list=models]")?.focus();
+      return;
+    }
     try {
       const chat = await post("/api/chats", { text, folder, model: model || null, read_only: isReading, files });
       change("");
@@ -45,7 +50,7 @@ export function StartCode({ home }) {
       <textarea rows="3" value=${text} onInput=${(event) => change(event.target.value)} onKeyDown=${(event) => sendsOn(event, start)}
         placeholder="Where is the price computed, and who depends on it?"></textarea></label>
     ${files.length > 0 && html`<div class="pad"><${FileChips} names=${files.map((one) => one.name)} onRemove=${(place) => setFiles(files.filter((_, one) => one !== place))} /></div>`}
-    ${problem && html`<p class="notice bad" role="alert">${problem.message}</p>`}
+    ${problem && html`<div class="pad"><p class="notice bad" role="alert">${problem.message}</p></div>`}
     <footer>
       <label class="chip long" title=${folder}><${Icon} name="folder" /><span class="sr">Folder</span><input type="text" class="mono" value=${folder} list="folders" onInput=${(event) => setFolder(event.target.value)} /></label>
       <label class="chip"><${Icon} name="model" /><span class="sr">Model</span><input type="text" value=${model} list="models" placeholder="Model, such as sonnet"
@@ -137,7 +142,7 @@ function Week() {
   }, []);
   if (!found || !found.runs) return null;
   const sum = (name) => found.days.reduce((all, day) => all + day[name], 0);
-  return html`<a class="btn plain small" href="#/figures"><${Icon} name="chart" />${`This week: ${found.runs} runs, ${tokens(sum("tokens"))} tokens${sum("cost") ? `, ${money(sum("cost"))}` : ""}`}</a>`;
+  return html`<a class="btn plain small" href="#/figures"><${Icon} name="chart" />${`This week: ${found.runs} ${found.runs === 1 ? "run" : "runs"}, ${tokens(sum("tokens"))} tokens${sum("cost") ? `, ${money(sum("cost"))}` : ""}`}</a>`;
 }
 
 const KINDS = [["code", "Code in a folder", "terminal", StartCode], ["idea", "Explore an idea", "idea", StartIdea]];
