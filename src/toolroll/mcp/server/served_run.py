@@ -127,7 +127,7 @@ class ServedRun:
         self._calls[call.id] = client_call
         self._record.open_call(call)
         self._working.add(call.id)
-        work = asyncio.ensure_future(self._execute(call, client_call, tools or self._serving.tools))
+        work = asyncio.create_task(self._execute(call, client_call, tools or self._serving.tools))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:

@@ -53,6 +53,8 @@ from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 LIST_SECONDS: Final = 300
 """How long a client may keep the list of tools: it stays the same while the server runs."""
 
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
+"""Made once: `json.dumps` makes one for each call that wants other characters than ASCII."""
 Context = ServerRequestContext[ClientRuns, Any]
 
 
@@ -169,7 +171,7 @@ class ToolServer:
         served = await ctx.lifespan_context.find(ctx)
         client_call = ClientCall(ctx=ctx, seconds=self._serving.approval_seconds)
         call_id = _read_answer(served, client_call, params) or random_id()
-        call = ToolCall(id=call_id, name=params.name, arguments=json.dumps(params.arguments or {}, ensure_ascii=False))
+        call = ToolCall(id=call_id, name=params.name, arguments=_encode(params.arguments or {}))
         answered = await served.call(call, client_call)
         if answered is None:
             assert client_call.question is not None
