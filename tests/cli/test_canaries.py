@@ -110,7 +110,7 @@ def test_S41_an_exploration_keeps_no_secret(scene: Scene) -> None:
     scene.has("idea")
     (scene.root / "ideas" / "2026-01-02-tea" / "research.md").write_text(f"# Tea\n\n{ALL}\n")
     model = script(scene, calling("read_research", path="2026-01-02-tea/research.md"), f"# Roofs\n\n{ALL}")
-    done = scene.call("explore", "Roofs", "--context", ALL, "--stats", "--model", model, **CANARIES)
+    done = scene.call("explore", "run", "Roofs", "--context", ALL, "--stats", "--model", model, **CANARIES)
     assert done.code == 0, done
     nothing_kept(scene.home)
     looked_at(scene)
@@ -126,7 +126,7 @@ def test_S41_a_draft_keeps_no_secret(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("code", "Go."), ("run", "Go."), ("explore", "Tea"), ("ghostpen", "Tea")], ids=" ".join
+    "words", [("code", "Go."), ("run", "Go."), ("explore", "run", "Tea"), ("ghostpen", "Tea")], ids=" ".join
 )
 def test_S41_what_a_provider_says_of_a_key_is_not_repeated(words: tuple[str, ...], scene: Scene) -> None:
     scene.has("profile")
@@ -161,7 +161,7 @@ def test_XL64_queued_work_keeps_no_secret(scene: Scene, is_failing: bool) -> Non
         model = "sonnet" if is_failing else script(scene, calling("read_file", path="short.txt"), f"Read: {ALL}.")
         env = {**CANARIES, "ANTHROPIC_BASE_URL": server.url}
         told(scene.call("code", f"Use {ALL}.", "--queue", "--model", model, **env))
-        told(scene.call("explore", "Tea", "--context", ALL, "--queue", "--model", model, **env))
+        told(scene.call("explore", "run", "Tea", "--context", ALL, "--queue", "--model", model, **env))
         for options in ((), ("--json",)):
             told(scene.call("worker", "--drain", *options, **env))
     jobs = json.loads(scene.call("jobs", "list", "--json", **CANARIES).out)["jobs"]

@@ -43,7 +43,7 @@ GIVEN = [
     "toolroll trust list --root LONG",
     "toolroll index --root LONG",
     "toolroll undo --root LONG",
-    "toolroll explore idea --model scripted:file --output folder",
+    "toolroll explore run idea --model scripted:file --output folder",
 ]
 OWN = [
     "toolroll runs list",

@@ -109,7 +109,7 @@ def test_XD2_XA8_R22_a_search_that_was_asked_about_at_a_kill_is_asked_about_agai
         {"calls": [{"name": "web_search", "arguments": {"query": "таємниця чаю"}, "id": "search_1"}]},
         "# Дахи",
     ]
-    command = ("explore", "Дахи", "--model", project.script(*turns))
+    command = ("explore", "run", "Дахи", "--model", project.script(*turns))
     with socket.create_server(("127.0.0.1", 0)) as searched:
         env = {"SEARXNG_URL": f"http://127.0.0.1:{searched.getsockname()[1]}"}
         with project.terminal(*command, env=env) as terminal:

@@ -49,7 +49,7 @@ def test_S6_doctor_looks_at_the_keyring_and_at_nothing_of_a_vendor(cold: Starter
     assert vendors(cold.loaded) <= {"keyring"}
 
 
-@pytest.mark.parametrize("line", ["code Go.", "run Go.", "explore Tea", "ghostpen Tea"])
+@pytest.mark.parametrize("line", ["code Go.", "run Go.", "explore run Tea", "ghostpen Tea"])
 def test_S6_a_run_without_a_model_loads_no_kit_of_a_vendor(line: str, cold: Starter, tmp_path: Path) -> None:
     words: Words = tuple(line.split())
     done = started(cold, tmp_path, *words)

@@ -54,7 +54,7 @@ SCRIPTS: Mapping[str, Sequence[object]] = {
     ],
     "profile": [answer()],
     "compared": [json.dumps({"changes": [{"path": "voice.tone", "value": "quiet", "why": "It is."}]})],
-    "wordy": ["It is so, and so, and so. " * 1_000],
+    "wordy": [" ".join(f"It is so for {number}." for number in range(1_500))],
     "silent": [],
 }
 TOOL = 'from toolroll import tool\n\n\n@tool\ndef deploy() -> str:\n    """Deploy."""\n    return "deployed"\n'

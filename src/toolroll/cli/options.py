@@ -133,8 +133,8 @@ class IdeaGroup(DefaultGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Ask about one word that is no command before a model is paid for it; `run WORD` says that it is meant."""
-        words = [word for word in args if not word.startswith("-")]
-        is_word = bool(args) and words[:1] == args[:1] and not any(map(str.isspace, args[0]))
+        is_alone = bool(args) and all(word.startswith("-") for word in args[1:2])  # else quotation marks are missing
+        is_word = is_alone and not args[0].startswith("-") and not any(map(str.isspace, args[0]))
         if is_word and args[0] not in self.commands and not ctx.resilient_parsing:
             self._check_word(ctx, args[0], is_meant=any(word.partition("=")[0] in _MEANT for word in args))
         return super().parse_args(ctx, args)

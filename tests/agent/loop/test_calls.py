@@ -201,7 +201,8 @@ async def test_XL12_a_tool_that_spawns_children_leaves_none_behind(tmp_path: Pat
     result = await play([Call("spawn"), Call("add", {"a": 1, "b": 2})], "I see", tools=[spawn, add])
     assert [one.content for one in results_of(result)] == ["timeout", "3"]
     assert len(pids) == 2
-    assert not any(map(is_alive, pids))
+    while any(map(is_alive, pids)):  # killed; the system takes a moment to forget them
+        await asyncio.sleep(0.01)
 
 
 PRINTER = """

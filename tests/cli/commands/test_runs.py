@@ -234,10 +234,10 @@ def test_S4_runs_are_listed_and_shown(place: Place) -> None:
     assert (record["is_damaged"], record["notes"]) == (False, [])
 
 
-@pytest.mark.parametrize("command", ["run", "explore"])
-def test_XA6_a_hidden_character_of_a_prompt_is_spelled_out_once(place: Place, command: str) -> None:
+@pytest.mark.parametrize("command", [("run",), ("explore", "run")])
+def test_XA6_a_hidden_character_of_a_prompt_is_spelled_out_once(place: Place, command: tuple[str, ...]) -> None:
     """An exploration tells its model of hidden characters, so that the prompt on record spells them out already."""
-    done = place.call(command, "tea\u202eeat", "--model", place.script(["# Tea\n\nHot."]))
+    done = place.call(*command, "tea\u202eeat", "--model", place.script(["# Tea\n\nHot."]))
     assert done.returncode == 0, done.stderr
     run_id = place.latest()["run_id"]
     for told in (place.call("runs", "list").stdout, place.call("runs", "show", run_id).stdout):

@@ -9,8 +9,8 @@ import tomllib
 from collections.abc import Iterator
 from typing import Final
 
-from toolroll.lazy import load
 from toolroll.workspace.symbols.languages.registry import language_of
+from toolroll.workspace.symbols.workers import Reply, Task, Workers
 
 MAX_PARSED_BYTES: Final = 500_000
 """A file that is larger is not parsed for this: it would take longer than a moment."""
@@ -28,7 +28,7 @@ def find_doubts(path: str, before: bytes | None, after: bytes | None) -> tuple[s
 
 
 def _doubts(path: str, before: bytes, after: bytes) -> Iterator[str]:
-    if _parses(path, before) and not _parses(path, after):
+    if _breaks(path, before, after):
         yield "The old content parses without an error, and the new one does not."
     old, new = _lines(before), _lines(after)
     if len(old) >= LEAST_LINES and not {*old} & {*new}:
@@ -41,22 +41,38 @@ def _lines(data: bytes) -> list[bytes]:
     return [line for line in map(bytes.strip, data.splitlines()) if line]
 
 
-def _parses(path: str, data: bytes) -> bool:
-    """Return whether a file is what its name says, as far as that can be told; true where it cannot."""
-    if len(data) > MAX_PARSED_BYTES:
-        return True
+def _breaks(path: str, before: bytes, after: bytes) -> bool:
+    """Return whether a file was what its name says, as far as that can be told, and no longer is."""
+    if max(len(before), len(after)) > MAX_PARSED_BYTES:
+        return False
+    if path.endswith((".json", ".toml")):
+        return _is_data(path, before) and not _is_data(path, after)
+    language = language_of(path)
+    return language is not None and _find_errors(language.name, before, after) == [False, True]
+
+
+def _is_data(path: str, data: bytes) -> bool:
     try:
         if path.endswith(".json"):
             json.loads(data)
-        elif path.endswith(".toml"):
-            tomllib.loads(data.decode())
         else:
-            language = language_of(path)
-            # Loaded with the first change of code: grammars are a part of the start that nothing else needs.
-            return (
-                language is None
-                or not load("toolroll.workspace.symbols.parser:parse")(language, data).root_node.has_error
-            )
+            tomllib.loads(data.decode())
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _find_errors(language: str, *contents: bytes) -> list[bool]:
+    """Return which of these have an error; parsed in a process of its own, as a grammar may crash."""
+    tasks = ((at, Task(operation="extract", language=language, data=data)) for at, data in enumerate(contents))
+    workers = Workers(most=1)
+    try:
+        replies = dict(workers.map(tasks, expected=len(contents)))
+    finally:
+        workers.close()
+    return [_has_error(replies[at]) for at in range(len(contents))]
+
+
+def _has_error(reply: Reply) -> bool:
+    """Return whether the parser met an error; a file at which it went down has none that we know of."""
+    return isinstance(reply.value, list) and reply.value[-1] is True
