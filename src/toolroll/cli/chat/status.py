@@ -1,11 +1,13 @@
 """The line below the prompt of a chat (S11): the model, how full its window is, the cost so far, the folder."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from toolroll.agent.cost import total_cost
 from toolroll.cli.actions.runs.listing import format_cost, format_folder
 from toolroll.cli.render.live.lines import window_share
+from toolroll.models.scripted_file import PREFIX
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class ChatFigures:
     def _parts(self, info: "ChatInfo") -> Iterator[str]:
         if info.is_planning:
             yield "plan mode (/go)"
-        yield one_line(info.model, MAX_MODEL_CHARACTERS)
+        yield one_line(_short_name(info.model), MAX_MODEL_CHARACTERS)
         share = None if self._tokens is None else window_share(info.model, self._tokens)
         if share is not None:
             yield f"context {share:.0%}"
@@ -55,3 +57,8 @@ class ChatFigures:
             yield format_cost(self.cost)
         if info.workspace is not None:
             yield format_folder(str(info.workspace.root))
+
+
+def _short_name(model: str) -> str:
+    """The name of a model; of a script, without the folder that it is in."""
+    return f"{PREFIX}{Path(model.removeprefix(PREFIX)).name}" if model.startswith(PREFIX) else model
