@@ -14,6 +14,7 @@ from tests.web.conftest import Site, make_service, run_site
 from toolroll.cli.actions.mcp.endpoint import PATH, LazyEndpoint, make_finder
 from toolroll.cli.actions.mcp.serve import make_server
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.kernel.call.context import utc_now
 from toolroll.mcp.server.build import ServerOptions
 from toolroll.web.app import make_app
 from toolroll.web.guard import LOCAL_NAMES
@@ -46,12 +47,13 @@ def test_S30_XM13_the_service_has_mcp_behind_its_guards(tmp_path: Path, monkeypa
     monkeypatch.setitem(os.environ, "TOOLROLL_HOME", str(tmp_path / "home"))
     (tmp_path / "notes.txt").write_text("tea\n")
     with mounted_site(tmp_path) as site:
-        for name, status in (("", 401), ("reader", 401)):
+        site.secrets["client"] = site.service.tokens.create("client", ("mcp",), now=utc_now())
+        for name, status in (("", 401), ("owner", 401), ("admin", 401)):
             with site.client(name) as client:
                 assert client.post(PATH, json=HELLO, headers=JSON).status_code == status
         with site.browser() as page:
             assert page.post(PATH, json=HELLO, headers=JSON).status_code == 401, "the session of the page is no token"
-        with site.client() as client:
+        with site.client("client") as client:
             assert client.post(PATH, json=HELLO, headers=JSON | {"Host": "evil.example"}).status_code == 421
             assert client.post(PATH, json=HELLO, headers=JSON | {"Origin": "http://evil.example"}).status_code == 403
             assert client.post(PATH, content=b"x" * 2_000_000, headers=JSON).status_code == 413

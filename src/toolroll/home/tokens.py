@@ -18,10 +18,11 @@ from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.root import Root
 
-Scope: TypeAlias = Literal["read", "run", "approve", "all", "chat"]
+Scope: TypeAlias = Literal["read", "run", "approve", "all", "chat", "mcp"]
 """`read` sees jobs, `run` queues and cancels them, `approve` answers them; `all` sees those of other tokens as well.
 
-`chat` talks to the coding agent in the folder of the service, which no other scope allows.
+`chat` talks to the coding agent in the folder of the service, and `mcp` uses the tools there and answers what they
+ask, which no other scope allows.
 """
 
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)

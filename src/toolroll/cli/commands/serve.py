@@ -8,7 +8,7 @@ import click
 from toolroll.cli.lazy import body
 from toolroll.cli.options import output_options, research_options
 
-_scopes: Final = ("read", "run", "approve", "all", "chat")
+_scopes: Final = ("read", "run", "approve", "all", "chat", "mcp")
 
 
 @click.command()
@@ -70,7 +70,7 @@ def tokens() -> None:
     type=click.Choice(_scopes),
     multiple=True,
     default=("read", "run"),
-    help="What it allows (default: read and run); 'all': jobs of other tokens; 'chat': /ag-ui.",
+    help="What it allows (default: read and run); 'all': jobs of other tokens; 'chat': /ag-ui; 'mcp': /mcp.",
 )
 @output_options
 @click.pass_obj

@@ -118,7 +118,7 @@ def _security(names: Collection[str]) -> TransportSecuritySettings:
 
 
 def _refuse() -> JSONResponse:
-    text = "Send a token: 'Authorization: Bearer TOKEN'. See 'toolroll tokens'."
+    text = "Send a token: 'Authorization: Bearer TOKEN'. Make one: toolroll tokens create NAME --scope mcp"
     return JSONResponse(
         {"error": "invalid_token", "error_description": text}, status_code=401, headers={"WWW-Authenticate": "Bearer"}
     )

@@ -10,8 +10,8 @@ from toolroll.home.tokens import Scope, TokenBook
 from toolroll.lazy import load
 
 PATH: Final = "/mcp"
-SCOPE: Final[Scope] = "run"
-"""What a token must allow: tools are run with it."""
+SCOPE: Final[Scope] = "mcp"
+"""What a token must allow: its holder reads and changes the folder, and approves that. No token for jobs does."""
 
 _Message: TypeAlias = MutableMapping[str, Any]
 _Receive: TypeAlias = Callable[[], Awaitable[_Message]]

@@ -86,7 +86,9 @@ def _serve_http(session: Session, server: object, *, port: int | None, names: tu
             return
         session.show(f"Serving {url} (Ctrl-C ends it). The client sends this header:\n")
         session.write(f"  Authorization: Bearer {launch_token}\n")
-        session.show("The token ends with this command; 'toolroll tokens create NAME' makes one that stays.")
+        session.show(
+            "The token ends with this command; 'toolroll tokens create NAME --scope mcp' makes one that stays."
+        )
 
     load("toolroll.web.app:run_server")(app, host=_HOST, port=8_421 if port is None else port, on_start=on_start)
 
