@@ -40,7 +40,7 @@ def test_W32_under_three_posts_there_is_a_warning_in_both_languages(pen: Pen) ->
 
 
 def test_W32_an_answer_that_is_no_profile_is_repaired(pen: Pen) -> None:
-    broken = answer(voice=voice(avoid=[]))
+    broken = answer(voice=voice(avoid=[""]))
     done = pen.run("init", *pen.posts(*POSTS), "--yes", "--model", pen.script("Sure!", broken, answer()))
     assert done.code == 0
     assert ProfileStore(pen.data).read("default").profile.voice.avoid == ["синергія"]
@@ -85,7 +85,7 @@ def test_W32_posts_come_through_stdin_too(pen: Pen, monkeypatch: pytest.MonkeyPa
         (["init", "--from", "empty.md", "--sample"], "--sample takes no posts"),
         (["init", "--name", "../x"], "'../x' is not a valid profile name"),
         (["profile", "create", "CON"], "'CON' is not a valid profile name"),
-        (["init", "--notion", "https://example.com"], "Notion is not configured. Set NOTION_TOKEN"),
+        (["init", "--notion", "https://example.com"], "Notion is not configured. Add NOTION_TOKEN"),
     ],
 )
 def test_W32_W3_what_cannot_be_is_refused_before_a_model_is_asked(pen: Pen, arguments: list[str], why: str) -> None:

@@ -28,28 +28,15 @@ def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> Typed:
 
 
 @pytest.mark.parametrize("lang", languages())
-def test_W30_W34_ctrl_c_at_the_question_about_saving_goes_back_to_the_draft(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, lang: Lang
-) -> None:
-    desk.has_profile()
-    typed(monkeypatch, "save", CTRL_C, "shorter", "save", "y")
-    script = desk.script(READ, post("Tea is tea, you know."), READ, post("Tea is tea."))
-    told = desk.run(REQUEST, "--model", script, "--lang", lang)
-    assert (told.code, NOT_SAVED[lang] in told.err) == (0, True)
-    [text] = desk.posts()
-    assert text.endswith("\nTea is tea.\n")
-
-
-@pytest.mark.parametrize("lang", languages())
 def test_W12_W30_W34_ctrl_c_at_the_question_about_the_profile_is_a_no_to_all_that_is_open(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, lang: Lang
 ) -> None:
     desk.has_profile()
-    terminal = typed(monkeypatch, "save my profile anew", CTRL_C, "save", "y")
+    terminal = typed(monkeypatch, "save my profile anew", CTRL_C, "save")
     script = desk.script(READ, post("Tea."), READ, {"calls": [UPDATE, SAVE]}, post("More tea."))
     told = desk.run(REQUEST, "--model", script, "--lang", lang)
     assert (told.code, NOT_UPDATED[lang] in told.err) == (0, True)
-    assert len([one for one in terminal.asked if one.endswith("] ")]) == 2
+    assert len([one for one in terminal.asked if one.endswith("] ")]) == 1
     [text] = desk.posts()
     assert text.endswith("\nMore tea.\n")
 

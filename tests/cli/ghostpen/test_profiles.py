@@ -270,7 +270,7 @@ def test_W32_W20_an_import_replaces_only_after_a_yes(pen: Pen) -> None:
     [
         ("{", "in.json' is not a profile, and nothing was imported:\n- the profile: "),
         ("[]", "must be a group of named fields"),
-        ("{}", "profile_name: is missing\n- profile_type: is missing\n- source: is missing\n- version: is missing"),
+        ("{}", "profile_name: is missing\n- language: is missing\n- voice: is missing\n- platforms: is missing"),
         (json.dumps(fields(profile_name="con")), "'con' is not a valid profile name"),
         (json.dumps(fields(version=10**9 + 1)), "version: must be a number up to 1000000000"),
         (json.dumps(fields(profile_name="../x")), "'../x' is not a valid profile name"),

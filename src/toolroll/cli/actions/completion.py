@@ -111,6 +111,14 @@ def complete_profiles(context: click.Context, _parameter: click.Parameter, incom
     return []
 
 
+def complete_posts(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the posts in the data folder whose files begin so."""
+    with suppress(OSError, ToolrollError):
+        found = (_data_folder(context.params.get("data")) / "output" / "generated").glob("*.md")
+        return sorted((path.stem for path in found if path.stem.startswith(incomplete)), reverse=True)
+    return []
+
+
 def complete_files(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Leave it to the shell, which knows best how to complete files."""
     return [CompletionItem(incomplete, type="file")]

@@ -12,8 +12,11 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
 from toolroll.cli.terminal.terminal import Terminal, open_terminal
 from toolroll.errors import FileMissing, ToolrollError
+from toolroll.home.env_file import add_env_files
+from toolroll.home.keys import is_key_name
 from toolroll.home.settings import read_settings
 from toolroll.messages import Template
+from toolroll.packs.keys import all_keys
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.intents import Answer, parse_answer
@@ -22,6 +25,9 @@ from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, sa
 from toolroll.packs.writing.tools.dependencies import LOCAL_DATA, data_folder, is_trusted, trust_data
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.text import terminal_safe
+
+ENV_NAMES: Final = frozenset({*filter(is_key_name, all_keys()), "NOTION_DATABASE_ID"})
+"""What is taken from a `.env` file: keys, and the database that posts go to; never an address."""
 
 WITHOUT_MODEL: Final = Template(
     "ghostpen_without_model", "Without a model, 'ghostpen --demo' shows how a post is written."
@@ -51,6 +57,9 @@ class CommandContext:
             _ask_for_trust(session, spoken)
         with translate_errors(spoken):
             folder = data_folder(data)
+        added = add_env_files((folder, Path.cwd()), ENV_NAMES, os.environ)
+        if added:
+            notify(say("env_file_used", spoken, names=", ".join(added)), dim=True)
         chosen = choose_language(lang, os.environ, None if lang else _profile_language(folder))
         terminal = open_terminal(os.environ, translate=lambda message: translate(message, chosen))
         return cls(session=session, data=folder, lang=chosen, yes=yes, terminal=terminal)

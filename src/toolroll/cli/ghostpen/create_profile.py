@@ -16,7 +16,7 @@ from toolroll.cli.session import DONE
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 from toolroll.packs.writing.profiles.analysis import Analyst, ProfileAnalysis, ProfileLabel, profile_draft
 from toolroll.packs.writing.profiles.description import describe_profile
-from toolroll.packs.writing.profiles.names import check_profile_name
+from toolroll.packs.writing.profiles.names import DEFAULT, check_profile_name
 from toolroll.packs.writing.profiles.profile_format import StoredProfile
 from toolroll.packs.writing.profiles.schema import ProfileType
 from toolroll.packs.writing.profiles.store import BACKUPS, FOLDER
@@ -51,9 +51,19 @@ def create_profile(context: CommandContext, options: ProfileOptions) -> int:
         code = _write(context, _sample(context, options), replace=replace, posts=0)
     else:
         code = _create_from_posts(context, options, texts, replace=replace)
+    if code == DONE and options.type == "personal":
+        _suggest_next(context, options.name)
     if is_new_data and code == DONE and context.data.absolute() == Path.cwd() / LOCAL_DATA:
         trust_data(Path.cwd())  # all that is in it is theirs
     return code
+
+
+def _suggest_next(context: CommandContext, name: str) -> None:
+    """Show what can be done with a new profile."""
+    chosen = "" if name == DEFAULT else f" --profile {name}"
+    command = f"ghostpen {context.text('example_request')}{chosen}"
+    if not context.session.json:
+        context.show(context.text("init_next", command=command, name=name).strip())
 
 
 def _check_options(context: CommandContext, options: ProfileOptions) -> None:

@@ -19,6 +19,9 @@ _COMMANDS: Final = {
     "write": LazyCommand(place="toolroll.cli.ghostpen.write:write", summary="Write a post; 'write' can be left out."),
     "init": LazyCommand(place=f"{_PLACE}:init", summary="Create your style profile from your posts."),
     "profile": LazyCommand(place=f"{_PLACE}:profile", summary="Create, list, show, edit and delete profiles."),
+    "posts": LazyCommand(
+        place="toolroll.cli.ghostpen.post_commands:posts", summary="List, show, copy and open the posts you saved."
+    ),
     "analyze": LazyCommand(place=f"{_PLACE}:analyze", summary="Compare posts with a profile; propose changes."),
     "stats": LazyCommand(place=f"{_PLACE}:stats", summary="Show accepted drafts, and your usual complaints."),
     "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List or delete the feedback on drafts."),
@@ -27,7 +30,9 @@ _COMMANDS: Final = {
         place="toolroll.cli.commands.completion:ghostpen_completion", summary="Print completion for bash, zsh or fish."
     ),
 }
-_GROUPS: Final = frozenset({"profile", "feedback"})
+_GROUPS: Final = frozenset({"profile", "posts", "feedback"})
+_MEANT: Final = frozenset({"--yes", "--profile", "--mix", "--platform", "--notion", "--post-lang"})
+"""Options that only a post has: who writes one of them means a post."""
 
 
 class DefaultLazyGroup(LazyGroup):
@@ -45,7 +50,8 @@ class DefaultLazyGroup(LazyGroup):
             if words and words[0] in _COMMANDS:
                 return super().parse_args(ctx, _move_options(options, words))
             if not ctx.resilient_parsing:
-                _check_word(ctx, words[:1])
+                is_meant = any(word.partition("=")[0] in _MEANT for word in args)
+                _check_word(ctx, words, is_meant=is_meant or self._count_words(ctx, words) != 1)
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
 
@@ -74,6 +80,14 @@ class DefaultLazyGroup(LazyGroup):
         assert write is not None  # it is in the list
         return [one for one in write.params if isinstance(one, click.Option)]
 
+    def _count_words(self, ctx: click.Context, args: Sequence[str]) -> int:
+        """Return how many words there are beside options and their values."""
+        options_only = click.Command(DEFAULT, params=self._options(ctx))
+        try:
+            return len(options_only.make_parser(click.Context(options_only)).parse_args(list(args))[1])
+        except click.UsageError:
+            return 0
+
     def _split_options(self, ctx: click.Context, args: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the leading options with their values, and what follows; no words where `--` says what they are."""
         if not args or not args[0].startswith("-"):
@@ -96,14 +110,22 @@ def _move_options(options: Sequence[str], words: Sequence[str]) -> list[str]:
     return list(words) if is_alone else [*words[:2], *options, *words[2:]]
 
 
-def _check_word(ctx: click.Context, first: Sequence[str]) -> None:
-    """One word that is almost a command is hardly what a post is about, and a model that is asked costs money."""
+def _check_word(ctx: click.Context, words: Sequence[str], *, is_meant: bool) -> None:
+    """One word that is almost a command is hardly what a post is about, and a model that is asked costs money.
+
+    One word of any other kind is asked about; where nobody is there, it is refused.
+    """
+    if not words or words[0].startswith("-") or any(map(str.isspace, words[0])):
+        return
     from difflib import get_close_matches  # noqa: PLC0415 - an interpreter start's third: not for --help
 
-    for word in first:
-        if (meant := get_close_matches(word, _COMMANDS, n=1, cutoff=_ALMOST)) and not word.startswith("-"):
-            told = f"There is no command '{word}'. Did you mean 'ghostpen {meant[0]}'?"
-            raise click.UsageError(f"{told} A post about it: 'ghostpen -- {word}'.", ctx)
+    from toolroll.cli.ghostpen.word_check import confirm_word, say_in_locale  # noqa: PLC0415 - as above
+
+    word = words[0]
+    if meant := get_close_matches(word, _COMMANDS, n=1, cutoff=_ALMOST):
+        raise click.UsageError(say_in_locale("almost_command", word=word, meant=meant[0]), ctx)
+    if not is_meant and not confirm_word(word):
+        raise click.UsageError(say_in_locale("not_a_command", word=word), ctx)
 
 
 @click.group(

@@ -96,10 +96,15 @@ def _pasted_posts(context: CommandContext) -> tuple[str, ...]:
 def posts_in_file(context: CommandContext, file: str) -> Iterator[str]:
     """Yield the posts in one file: a saved post with its header, or texts with lines of `---` between them."""
     fields, body = split_front_matter(_read_text(context, file))
-    found = [part.strip() for part in ([body] if fields else _BETWEEN.split(body)) if part.strip()]
+    found = [body.strip()] if fields and body.strip() else split_posts(body)
     if not found:
         raise UsageError(context.text("no_posts_in", file=quote_path(file)))
     yield from found
+
+
+def split_posts(text: str) -> list[str]:
+    """Return the posts in a text that has lines of `---` between them."""
+    return [part.strip() for part in _BETWEEN.split(text) if part.strip()]
 
 
 def ask_for_posts(context: CommandContext) -> Iterator[str]:
@@ -115,9 +120,10 @@ def ask_for_posts(context: CommandContext) -> Iterator[str]:
         if any(len(line.encode()) >= MAX_LINE_BYTES for line in lines):
             context.say("paste_cut")
             continue
-        context.say("paste_taken", count=len(text))
-        yield text
-        number += 1
+        for part in split_posts(text):
+            context.say("paste_taken", count=len(part))
+            yield part
+            number += 1
 
 
 def _lines(context: CommandContext) -> Iterator[str]:

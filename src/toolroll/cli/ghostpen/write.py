@@ -38,9 +38,14 @@ def _two_names(
     type=click.Choice(["linkedin", "instagram", "x"]),
     help="The platform (default: the one that the request names).",
 )
+@click.option(
+    "--post-lang",
+    type=click.Choice(["en", "uk"]),
+    help="The language of this post (default: the one that the request names, else your profile's).",
+)
 @click.option("--notion", metavar="URL", help="Write from this page of Notion (NOTION_TOKEN).")
 @model_option
-@click.option("--yes", is_flag=True, help="Save the first draft without asking.")
+@click.option("--yes", is_flag=True, help="Save the first draft and search the web without asking.")
 @click.option("--demo", is_flag=True, help="Watch a recorded model write a post: no key needed, nothing is saved.")
 @place_options
 @event_options
@@ -50,7 +55,7 @@ def write() -> None:
     """Write a post about REQUEST in your own voice; without one you are asked.
 
     Each draft is checked against your profile and shown. Say in your own words what to change, until it is right: "ok",
-    "save" or "зберігай" saves it after one more question, "exit" leaves. Feedback on style is counted; from the third
+    "save" or "зберігай" saves it, "exit" leaves. Feedback on style is counted; from the third
     time on, ghostpen proposes to change the profile.
 
     If nobody can be asked, one draft goes to stdout, and nothing is saved without --yes. With --json every event is

@@ -28,6 +28,7 @@ from toolroll.models.model import Model
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.profiles.mix import Style, load_style
 from toolroll.packs.writing.profiles.names import DEFAULT
+from toolroll.packs.writing.profiles.schema import Language
 from toolroll.packs.writing.session.agent import POST_CONSENT, WritingContext
 from toolroll.packs.writing.session.intents import find_platforms
 from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome, Person, Question
@@ -46,6 +47,7 @@ class WriteOptions:
     notion: str | None = None
     model: str | None = None
     lang: str | None = None
+    post_lang: Language | None = None
 
     @property
     def profiles(self) -> tuple[str, ...]:
@@ -61,6 +63,7 @@ def run_write(
     mix: tuple[str, str] | None,
     platform: Platform | None,
     notion: str | None,
+    post_lang: Language | None,
     model: str | None,
     yes: bool,
     demo: bool,
@@ -73,7 +76,14 @@ def run_write(
         code: int = load("toolroll.cli.ghostpen.demo:play_demo")(session, lang=lang)
         return code
     options = WriteOptions(
-        request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model, lang=lang
+        request=request,
+        profile=profile,
+        mix=mix,
+        platform=platform,
+        notion=notion,
+        model=model,
+        lang=lang,
+        post_lang=post_lang,
     )
     return write_post(CommandContext.open(session, data=data, lang=lang, yes=yes), options)
 
@@ -96,6 +106,7 @@ def write_post(context: CommandContext, options: WriteOptions) -> int:
             platform=options.platform or _named_platform(context, request) or _first_platform(style),
             style=style,
             notion=options.notion,
+            language=options.post_lang,
         )
         return asyncio.run(_run_session(context, assignment, named, model))
 

@@ -82,7 +82,7 @@ def test_W35_a_comparison_has_the_profile_the_posts_and_numbers() -> None:
 
 def test_W35_a_change_that_breaks_a_rule_is_told_and_the_others_stand() -> None:
     good = {"path": "voice.tone", "value": "тихий", "why": "так"}
-    broken = [{**good, "path": "version"}, {**good, "path": "voice.hooks", "value": []}]
+    broken = [{**good, "path": "version"}, {**good, "path": "voice.hooks", "value": [" "]}]
     whole = {**good, "path": "platforms.linkedin", "value": fields()["platforms"]["linkedin"] | {"max_length": 900}}
     part = {**good, "path": "platforms.linkedin.max_length", "value": 800}
     model = ScriptedModel([json.dumps({"changes": [*broken, good, whole, part]})])
@@ -90,7 +90,7 @@ def test_W35_a_change_that_breaks_a_rule_is_told_and_the_others_stand() -> None:
     assert [one.difference.path for one in compared.proposals] == ["voice.tone", "platforms.linkedin"]
     assert [(one.path, one.problems) for one in compared.refused] == [
         ("version", ("version: cannot be changed",)),
-        ("voice.hooks", ("voice.hooks: must have at least one entry",)),
+        ("voice.hooks", ("voice.hooks.1: must not be blank",)),
         (
             "platforms.linkedin.max_length",
             ("platforms.linkedin: is changed as a whole and in part: name it once",),

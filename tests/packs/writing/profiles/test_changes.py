@@ -115,16 +115,13 @@ VALUES = {
     "max_length null": ("platforms.linkedin.max_length", None),
     "max_length fraction": ("platforms.linkedin.max_length", 10.5),
     "hooks text": ("voice.hooks", "a"),
-    "hooks empty": ("voice.hooks", []),
     "hooks numbers": ("voice.hooks", [1]),
     "hooks nested": ("voice.hooks", [["a"]]),
     "avoid map": ("voice.avoid", {"0": "a"}),
-    "avoid empty": ("voice.avoid", []),
     "tone null": ("voice.tone", None),
     "language": ("language", "ru"),
     "voice in part": ("voice", {"tone": "x"}),
     "no platforms": ("platforms", {}),
-    "no examples": ("examples", []),
 }
 
 

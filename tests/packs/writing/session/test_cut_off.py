@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.support.author import ASKS, SAVE_ASKS, YES, Author, post, said
+from tests.support.author import ASKS, Author, post, said
 from tests.support.model_script import Turn
 from tests.support.model_server import ModelServer
 
@@ -36,8 +36,7 @@ def test_XE8_W30_W34_an_unfinished_draft_is_kept_only_where_the_person_takes_it(
         terminal.press(MORE[lang], UNFINISHED[lang], STAYS[lang], ASKS[lang])
         if takes:
             terminal.press(TAKE[lang], LACKS[lang], ASKS[lang])
-        terminal.press("save", SAVE_ASKS[lang])
-        terminal.press(YES[lang], ".md")
+        terminal.press("save", ".md")
         assert terminal.end()[0] == 0
     [saved] = author.posts().values()
     assert saved.endswith(f"\n{UNFINISHED[lang] if takes else DRAFT[lang]}\n")

@@ -53,7 +53,7 @@ def made(notion: Workspace) -> int:
 async def test_W15_W18_with_notion_a_saved_post_is_offered_as_a_page_too(desk: Desk, notion: Workspace) -> None:
     person = Scripted("save")
     outcome = await desk.write(person, post("Чай."), environment=KEYS)
-    assert [one.tool for one in person.requests] == ["save_to_file", "write_to_notion"]
+    assert [one.tool for one in person.requests] == ["write_to_notion"], "the file is saved at once"
     assert outcome.file is not None
     assert outcome.notion_url is not None
     assert (len(desk.posts()), made(notion)) == (1, 1)
@@ -135,17 +135,28 @@ async def test_W18_where_the_page_fails_behind_the_file_there_is_no_second_one(d
     ("environment", "missing"),
     [({}, "NOTION_TOKEN, NOTION_DATABASE_ID"), ({"NOTION_TOKEN": TOKEN}, "NOTION_DATABASE_ID")],
 )
-async def test_W18_without_notion_the_person_is_asked_about_the_file_at_once(
+async def test_W18_without_notion_the_file_is_saved_by_itself(
     desk: Desk, environment: dict[str, str], missing: str
 ) -> None:
     person = Scripted("save to Notion")
     outcome = await desk.write(person, post("Чай."), environment=environment)
     assert (outcome.end, len(desk.posts())) == ("saved", 1)
-    advice = f"Set {missing} in the environment; the token can also be stored: toolroll config key set NOTION_TOKEN"
-    assert person.told[0] == f"Notion is not configured, saving to a file. {advice}"
-    [request] = person.requests
-    assert request.tool == "save_to_file"
-    assert request.preview.text.startswith("Save as ")
+    advice = f"Add {missing} to the file .env or set it in the environment; the token can also be stored: "
+    assert person.told[0].startswith(f"Notion is not configured, saving to a file. {advice}")
+    assert person.requests == []
+
+
+async def test_W18_saving_to_notion_keeps_the_file_as_well(desk: Desk, notion: Workspace) -> None:
+    person = Scripted("зберігай в Notion")
+    outcome = await desk.write(person, post("Чай."), environment=KEYS)
+    assert (outcome.file is not None, outcome.notion_url is not None) == (True, True)
+    assert (len(desk.posts()), made(notion), person.requests) == (1, 1, [])
+
+
+async def test_W18_a_disk_that_refuses_leaves_the_page(desk: Desk, notion: Workspace) -> None:
+    (desk.data / "output").write_text("in the way")
+    outcome = await desk.write(Scripted("save to Notion"), post("Чай."), environment=KEYS)
+    assert (outcome.end, outcome.file, made(notion)) == ("saved", None, 1)
 
 
 async def test_W18_where_neither_page_nor_file_can_be_made_nothing_is_kept(desk: Desk, notion: Workspace) -> None:
@@ -161,14 +172,12 @@ async def test_W18_where_neither_page_nor_file_can_be_made_nothing_is_kept(desk:
 async def test_W18_a_post_without_a_topic_is_titled_by_its_first_line(desk: Desk, notion: Workspace) -> None:
     heard: list[Event] = []
     context = WritingContext(data=desk.data, approver=Scripted(), environment=KEYS)
-    kept = await PostSaver(context, listener=heard.append).save_to_notion(
-        Draft(content="Чай.\nМед.", platform="x", topic="")
-    )
+    kept = await PostSaver(context, listener=heard.append).save(Draft(content="Чай.\nМед.", platform="x", topic=""))
     assert kept is not None
     assert kept.notion_url
     [sent] = [one.body for one in notion.requests if one.method == "POST" and one.path == "/v1/pages"]
     assert sent["properties"]["Title"]["title"][0]["text"]["content"] == "Чай."
-    assert [one.event for one in heard] == ["tool_call_started", "tool_result"]
+    assert [one.event for one in heard] == ["tool_call_started", "tool_result"] * 2
 
 
 async def test_W31_a_page_is_read_before_the_first_draft_and_counts_as_strangers_text(

@@ -121,10 +121,8 @@ async def test_W17_without_a_token_it_says_so(ukrainian: Desk, monkeypatch: pyte
     result = await ukrainian.read(PAGE)
     assert result.is_error
     seed = "Notion не налаштований. Додайте NOTION_TOKEN до .env файлу."
-    true = (
-        "Сама програма .env не читає: задайте NOTION_TOKEN у змінних середовища або збережіть: toolroll config key set"
-    )
-    message = f"{seed} {true} NOTION_TOKEN"
+    more = "Можна й задати NOTION_TOKEN у змінних середовища або зберегти: toolroll config key set NOTION_TOKEN"
+    message = f"{seed} {more}"
     assert told(result) == {"success": False, "error": "notion_not_configured", "message": message}
 
 
@@ -190,9 +188,9 @@ async def test_W18_without_a_setting_it_is_saved_to_a_file(
 ) -> None:
     monkeypatch.delenv(absent)
     kept = "toolroll config key set NOTION_TOKEN"
-    set_it = f"Set {absent} in the environment; the token can also be stored: {kept}"
+    set_it = f"Add {absent} to the file .env or set it in the environment; the token can also be stored: {kept}"
     english = f"Notion is not configured, saving to a file. {set_it}"
-    advice = f"Задайте {absent} у змінних середовища; токен можна й зберегти: {kept}"
+    advice = f"Додайте {absent} до .env файлу або задайте у змінних середовища; токен можна й зберегти: {kept}"
     words = f"Notion не налаштований, зберігаю локально. {advice}"
     for one, message in ((desk, english), (ukrainian, words)):
         result = await one.write(profile_used="mix:a+b")

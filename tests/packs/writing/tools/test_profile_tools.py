@@ -141,10 +141,10 @@ async def test_W10_without_a_default_profile_the_hint_is_to_run_init(run: Run, d
 
 
 async def test_W10_W2_a_damaged_profile_says_what_is_broken(run: Run, data: Path) -> None:
-    put(data, fields(language="ru", examples=[]))
+    put(data, fields(language="ru", examples={}))
     found = await answer(read_style_profile, run)
     assert found["error"] == "profile_invalid"
-    assert found["problems"] == ["language: must be one of: uk, en, uk+en", "examples: must have at least one entry"]
+    assert found["problems"] == ["language: must be one of: uk, en, uk+en", "examples: must be a list"]
     put(data, "{")
     assert "at line 1 column 1" in (await answer(read_style_profile, run))["message"]
 

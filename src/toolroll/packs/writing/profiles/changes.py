@@ -62,7 +62,7 @@ def change_fields(fields: ProfileFields, changes: Mapping[str, object]) -> Profi
     changed = fields
     for path, value in changes.items():
         changed = _replace_field(changed, path.split("."), value)
-    found = check_profile(changed)
+    found = check_profile(changed, lenient=True)
     _refuse(name, _blank_faults(changes, changed) if isinstance(found, StyleProfile) else found)
     if changed == fields:
         _refuse(name, (make_fault(next(iter(changes)), NO_CHANGE),))

@@ -27,6 +27,7 @@ from toolroll.packs.writing.profiles.schema import (
     StyleProfile,
     add_new_fields,
     check_profile,
+    fill_missing,
 )
 from toolroll.safe.paths.names import quote_path
 
@@ -58,7 +59,7 @@ class StoredProfile:
 def parse_profile(data: bytes, name: str) -> StoredProfile:
     """Return the profile in the bytes of a file; `ProfileInvalid` has all that is wrong with it."""
     fields, found_format = _migrate(_parse_fields(data, name), name)
-    found = check_profile(fields, lenient=found_format > FORMAT)
+    found = check_profile(fields, lenient=True)
     if not isinstance(found, StyleProfile):
         _refuse(name, found, found_format)
     if found.profile_name != name:
@@ -131,7 +132,7 @@ def _migrate(fields: ProfileFields, name: str) -> tuple[ProfileFields, int]:
     fields = {key: value for key, value in fields.items() if key != FORMAT_FIELD}
     if found < FIRST_FORMAT:
         fields = _from_format_0(fields)
-    return add_new_fields(fields, since=found), found
+    return fill_missing(add_new_fields(fields, since=found)), found
 
 
 def _from_format_0(fields: ProfileFields) -> ProfileFields:

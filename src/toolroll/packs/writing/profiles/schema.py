@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from toolroll.errors import PathRefused
 from toolroll.messages import Text
-from toolroll.packs.writing.posts.platforms import PLATFORMS, Platform
+from toolroll.packs.writing.posts.platforms import LIMITS, PLATFORMS, Platform
 from toolroll.packs.writing.profiles.faults import to_fault
 from toolroll.packs.writing.profiles.names import check_profile_name
 
@@ -116,15 +116,13 @@ class Voice(_Fields):
     paragraph_style: Annotated[str, _TECHNIQUE]
     hooks: Annotated[
         list[Phrase],
-        Field(min_length=1),
         FieldSpec(mix="techniques", obeys_avoid=True, hint="patterns that really occur"),
     ]
     closings: Annotated[list[Phrase], FieldSpec(mix="techniques", obeys_avoid=True, hint="patterns that really occur")]
     signature_phrases: Annotated[list[Phrase], FieldSpec(hint="phrases that really occur")]
     avoid: Annotated[
         list[Phrase],
-        Field(min_length=1),
-        FieldSpec(hint="words, phrases and manners that this author would not use, at least one"),
+        FieldSpec(hint="words, phrases and manners that this author would not use"),
     ]
     emoji_usage: str
 
@@ -172,7 +170,7 @@ class StyleProfile(_Fields):
     language: Annotated[Language, FieldSpec(value_names="language")]
     voice: Voice
     platforms: Annotated[dict[Platform, PlatformStyle], Field(min_length=1)]
-    examples: Annotated[list[Example], Field(min_length=1)]
+    examples: list[Example]
     changelog: Annotated[list[ChangelogEntry], _GENERATED]
 
 
@@ -204,7 +202,10 @@ PATHS: Final = frozenset(
 
 
 def check_profile(fields: object, *, lenient: bool = False) -> StyleProfile | tuple[Text, ...]:
-    """Return the profile that these fields are, or every rule that they break; `lenient` overlooks unknown fields."""
+    """Return the profile that these fields are, or every rule that they break; `lenient` overlooks unknown fields.
+
+    What is read from a file may have fields that nobody here knows: they are kept, and mean nothing.
+    """
     try:
         return StyleProfile.model_validate(fields, extra="ignore" if lenient else "forbid")
     except ValidationError as error:
@@ -223,6 +224,46 @@ def add_new_fields(fields: ProfileFields, *, since: int = FIRST_FORMAT) -> Profi
             for name, style in platforms.items()
         }
     return _add_initial(fields | changed, StyleProfile, since)
+
+
+def fill_missing(fields: ProfileFields) -> ProfileFields:
+    """Return the fields of a profile that a person may have written by hand, with the usual value of what is missing.
+
+    The name, the language and the tone are the author's to say; everything else can be done without.
+    """
+    voice, platforms = fields.get("voice"), fields.get("platforms")
+    filled = _add_missing(fields, _MISSING)
+    if isinstance(voice, dict):
+        filled["voice"] = _add_missing(voice, _MISSING_VOICE)
+    if isinstance(platforms, dict):
+        filled["platforms"] = {name: _fill_style(name, style) for name, style in platforms.items()}
+    return filled
+
+
+def _fill_style(name: str, style: object) -> object:
+    if not isinstance(style, dict) or name not in LIMITS:
+        return style
+    return _add_missing(style, {"max_length": LIMITS[name], **_MISSING_STYLE})
+
+
+def _add_missing(values: ProfileFields, usual: ProfileFields) -> ProfileFields:
+    return values | {name: value for name, value in usual.items() if name not in values}
+
+
+_MISSING: Final[ProfileFields] = {
+    "profile_type": "personal",
+    "source": "",
+    "version": 1,
+    "created_at": "2000-01-01T00:00:00Z",
+    "updated_at": "2000-01-01T00:00:00Z",
+    "examples": [],
+    "changelog": [],
+}
+_MISSING_VOICE: Final[ProfileFields] = {
+    **dict.fromkeys(("formality", "personality", "sentence_style", "paragraph_style", "emoji_usage"), ""),
+    **{name: [] for name in ("hooks", "closings", "signature_phrases", "avoid")},
+}
+_MISSING_STYLE: Final[ProfileFields] = {"structure": "", "formatting": "", "tone_override": None}
 
 
 def _add_initial(values: ProfileFields, shape: type[BaseModel], since: int) -> ProfileFields:

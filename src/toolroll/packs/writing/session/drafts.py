@@ -9,7 +9,7 @@ from toolroll.agent.result import RunResult
 from toolroll.models.text_calls import is_raw_call
 from toolroll.packs.writing.posts.checks import DraftReport, DraftRules, check_draft
 from toolroll.packs.writing.posts.platforms import LIMITS, Platform
-from toolroll.packs.writing.profiles.schema import ProfileFields
+from toolroll.packs.writing.profiles.schema import Language, ProfileFields
 from toolroll.packs.writing.session.agent import Writer
 from toolroll.packs.writing.session.interface import DraftView, Person
 from toolroll.packs.writing.session.prompt import EXAMPLE_POST, passage_prompt, repair_prompt
@@ -55,8 +55,8 @@ class DraftAnswer:
 def read_answer(text: str, *, before: str | None = None) -> DraftAnswer:
     """Return the post in an answer; `before` is the draft that edits are made to.
 
-    If a model forgets the marks of its first draft, the whole answer is the post, unless it is one paragraph that ends
-    with a question. Once there is a draft, an answer without marks is only words.
+    If a model forgets the marks of its first draft, the whole answer may be the post, unless it is one paragraph that
+    ends with a question: the person can take it. Once there is a draft, an answer without marks is only words.
     """
     posts = list(_POST.finditer(text))
     if posts:
@@ -96,14 +96,17 @@ def topic_from_request(request: str) -> str:
     return " ".join(request.split()[:MAX_TOPIC_WORDS])
 
 
-def rules_for(fields: ProfileFields, platform: Platform) -> DraftRules:
-    """Return the rules for a draft (W33); a platform that the profile lacks has its own limit."""
+def rules_for(fields: ProfileFields, platform: Platform, language: Language | None = None) -> DraftRules:
+    """Return the rules for a draft (W33); a platform that the profile lacks has its own limit.
+
+    `language` is one that the person wants this post in, other than that of the profile.
+    """
     style = fields["platforms"].get(platform)
     return DraftRules(
         platform=platform,
         max_length=style["max_length"] if style else LIMITS[platform],
         avoid=fields["voice"]["avoid"],
-        language=fields["language"],
+        language=language or fields["language"],
         samples=tuple(one["text"] for one in fields["examples"]),
     )
 
@@ -136,10 +139,10 @@ def classify_end(result: RunResult[object]) -> RunEnd:
 def decide_draft(marks: Marks, ending: RunEnd, *, has_finished: bool, is_alone: bool) -> DraftDecision:
     """Return what happens to a draft with such marks, from a run that ended so.
 
-    `has_finished` means that there is a complete draft already, which an unfinished one does not replace. `is_alone`
-    means that nobody looks at it: then only what is marked as a post counts as one.
+    Only what is marked as a post counts as one. `has_finished` means that there is a complete draft already, which an
+    unfinished one does not replace. `is_alone` means that nobody looks at it.
     """
-    if ending == "badly" or (is_alone and marks == "none"):
+    if ending == "badly" or marks == "none":
         return "words"
     if ending == "cut_off":
         return "aside" if has_finished else "unfinished"
@@ -173,8 +176,13 @@ class Drafts:
 
     @property
     def has_unfinished(self) -> bool:
-        """Return whether the last answer was cut off and laid aside: it does not replace a complete draft."""
+        """Return whether the last answer was cut off, or not marked as a post, and laid aside for the person."""
         return self._unfinished is not None
+
+    @property
+    def has_cut_off(self) -> bool:
+        """Return whether it was laid aside because it was cut off."""
+        return self._unfinished is not None and self._unfinished.marks != "none"
 
     async def take(self, result: RunResult[object], *, is_alone: bool = False) -> None:
         """Take the draft of a run, repaired by one more call if needed; `is_alone` means that nobody looks at it."""
@@ -189,7 +197,9 @@ class Drafts:
         has_finished = self.text is not None and not self._lacks_end
         decision = decide_draft(answer.marks, ending, has_finished=has_finished, is_alone=is_alone)
         if decision == "words":
-            self._words = f"{result.text.strip()}\n{self._say('not_a_post')}"
+            can_take = ending == "well" and not is_alone
+            self._unfinished = answer if can_take else None
+            self._words = f"{result.text.strip()}\n{self._say('not_a_post_take' if can_take else 'not_a_post')}"
             return
         self.is_whole = ending == "well" and answer.marks == "whole"
         if decision == "aside":
@@ -207,7 +217,12 @@ class Drafts:
     def take_unfinished(self) -> None:
         """Take the draft that was laid aside: the person wants it anyway."""
         assert self._unfinished is not None  # the caller has looked at `has_unfinished`
-        self._keep_unfinished(self._unfinished, self._unfinished.draft or "")
+        answer, draft = self._unfinished, self._unfinished.draft or ""
+        if answer.marks == "none":
+            self._unfinished = None
+            self._keep(answer, self._report(draft))
+        else:
+            self._keep_unfinished(answer, draft)
 
     def show(self) -> None:
         """Show the person what the model says about the draft, and the draft."""

@@ -33,6 +33,9 @@ _NOT_DUE: Final = (
     "Not done: a profile is updated when the same feedback has come up three times, or when the person asks for it."
 )
 _NO_FEEDBACK: Final = "Not counted: the person has given no feedback on a draft yet."
+_REFERENCE: Final = (
+    "Not counted: this post follows a reference profile, and the counts are about the author's own style."
+)
 _COUNTED: Final = "Not counted: what the person said last has been counted already."
 
 
@@ -43,9 +46,14 @@ class Gate:
     """
 
     def __init__(
-        self, *, base: str, on_proposal: Callable[[int, Mapping[str, object]], None] = lambda _count, _changes: None
+        self,
+        *,
+        base: str,
+        is_personal: bool = True,
+        on_proposal: Callable[[int, Mapping[str, object]], None] = lambda _count, _changes: None,
     ) -> None:
         self._base = base
+        self._is_personal = is_personal
         self._on_proposal = on_proposal
         self._counts: list[int] = []
         self._last_words = ""
@@ -118,12 +126,14 @@ class Gate:
         if arguments.get("profile_name") != self._base:
             message = f"Not done: feedback on this draft is about the profile '{self._base}', and about no other."
             raise tool_failure("other_profile", message)
-        if not self.is_update_due and not mentions_profile(self._last_words):
+        if self._is_personal and not self.is_update_due and not mentions_profile(self._last_words):
             raise tool_failure("not_due", _NOT_DUE)
 
     def _check_feedback(self, arguments: Mapping[str, object], call_id: str) -> None:
         if not self._is_feedback:
             raise tool_failure("no_feedback", _NO_FEEDBACK)
+        if not self._is_personal:
+            raise tool_failure("reference_feedback", _REFERENCE)
         category = str(arguments.get("category"))
         if self._tracked.get(category, call_id) != call_id or (
             category not in self._tracked and len(self._tracked) >= MAX_CATEGORIES_A_MESSAGE

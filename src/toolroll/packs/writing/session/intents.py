@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from toolroll.packs.writing.posts.platforms import PLATFORMS, Platform
+from toolroll.packs.writing.profiles.schema import Language
 from toolroll.packs.writing.texts.messages import languages, understood_pattern, understood_words
 
 Intent: TypeAlias = Literal["save", "notion", "leave"]
@@ -110,6 +111,13 @@ def find_platforms(text: str) -> tuple[Platform, ...]:
     return tuple(dict.fromkeys(platform for _, _, platform in sorted(found, reverse=True)))
 
 
+def find_language(text: str) -> Language | None:
+    """Return the language that the person wants a post in, where they say so: "in English", «англійською»."""
+    folded = _fold(text)
+    found = [name for name, pattern in _patterns().languages.items() if pattern.search(folded)]
+    return found[0] if len(found) == 1 else "uk+en" if found else None
+
+
 def _rank(folded: str, found: re.Match[str]) -> int:
     patterns = _patterns()
     if patterns.is_for.search(folded[: found.start()]) or patterns.is_for.match(found[0]):
@@ -130,6 +138,10 @@ class _Patterns:
         self.tweet = re.compile(any_of("tweet"))
         # A lone X is the platform only behind a word that says so: "about X" is about something.
         lone_x = rf"\b(?:{any_of('before_platform')})\s+[xх]\b(?!\s*(?!{any_of('about')})\w)"
+        self.languages: dict[Language, re.Pattern[str]] = {
+            "en": re.compile(rf"\b(?:{any_of('written_en')})\b"),
+            "uk": re.compile(rf"\b(?:{any_of('written_uk')})\b"),
+        }
         more = {"x": f"|{lone_x}"}
         self.platforms: dict[Platform, re.Pattern[str]] = {
             name: re.compile(rf"\b(?:{any_of(name)})\b{more.get(name, '')}") for name in PLATFORMS

@@ -7,6 +7,7 @@ from toolroll.agent.result import RunResult
 from toolroll.kernel.data.messages import Message
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.profiles.mix import Style
+from toolroll.packs.writing.profiles.schema import Language
 
 QuestionKind: TypeAlias = Literal["text", "yes_no", "more"]
 """What answers a question: any text, a yes or no, or a further line of a text that the person has begun."""
@@ -59,6 +60,8 @@ class Assignment:
     platform: Platform
     style: Style
     notion: str | None = None
+    language: Language | None = None
+    """Of the post, where it is to be another one than that of the profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.profiles.feedback import MEANINGS, Category
 from toolroll.packs.writing.profiles.mix import Style, technique_fields
-from toolroll.packs.writing.profiles.schema import Voice, specs_of
+from toolroll.packs.writing.profiles.schema import Language, Voice, specs_of
 from toolroll.packs.writing.texts.messages import Lang, load_language
 
 EXAMPLE_POST: Final = "The text of the post, exactly as it is to be published."
@@ -18,7 +18,7 @@ You are a ghostwriter: you write posts for social networks in the voice of one a
 The profile
 - It has been read for you before each of your turns, with read_style_profile. Write by it and by nothing else: its \
 voice ({voice}), the structure for the platform, the language. Nothing of `avoid`, in any form.
-- Stay within max_length of the platform. Write in the profile's language.
+- Stay within max_length of the platform. Write in the profile's language, unless the author asks for another one.
 - Do not invent facts about the author. What you do not know, leave out or ask about.
 
 Your answer
@@ -72,9 +72,13 @@ def system_prompt(style: Style, *, lang: Lang) -> str:
     return "\n\n".join(parts)
 
 
-def request_prompt(request: str, platform: Platform, source: str = "") -> str:
-    """Return the first request; `source` is a text that the author has pasted to write from."""
-    asked = f"Platform: {platform}\nWhat I want: {request}"
+def request_prompt(request: str, platform: Platform, source: str = "", *, language: Language | None = None) -> str:
+    """Return the first request; `source` is a text that the author has pasted to write from.
+
+    `language` is the one that the author wants this post in, whatever that of the profile is.
+    """
+    wanted = "" if language is None else f"\nLanguage of this post: {load_language('en').names['language'][language]}"
+    asked = f"Platform: {platform}{wanted}\nWhat I want: {request}"
     return f"{asked}\n\nWrite it from this text of mine:\n{source}" if source else asked
 
 

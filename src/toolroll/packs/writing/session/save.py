@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from toolroll.agent.events import Event
 from toolroll.errors import ToolrollError
@@ -17,7 +17,7 @@ from toolroll.packs.writing.profiles.schema import timestamp
 from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.intents import Intent
 from toolroll.packs.writing.session.interface import Person
-from toolroll.packs.writing.session.tool_calls import call_tool, parse_object, record_approvals, record_state
+from toolroll.packs.writing.session.tool_calls import Who, call_tool, parse_object, record_approvals, record_state
 from toolroll.packs.writing.texts.messages import say
 from toolroll.packs.writing.tools.notion_tools import DATABASE, SAVE, TOKEN
 
@@ -39,6 +39,10 @@ class SavedDraft:
     notion_url: str | None = None
 
 
+SaveIntent: TypeAlias = Intent | Literal["both"]
+"""What the person wants: the file, the page with the file beside it, or (said beforehand) both."""
+
+
 class DraftCloser:
     """Ends a draft: saves it or leaves it, and counts either."""
 
@@ -56,20 +60,21 @@ class DraftCloser:
         self._clock = clock
 
     async def save(
-        self, draft: Draft, intent: Intent, run_id: str, *, rounds: int, is_agreed: bool = False
+        self, draft: Draft, intent: SaveIntent, run_id: str, *, rounds: int, is_agreed: bool = False
     ) -> SavedDraft | None:
         """Save it as the person wants; return None where they, or the disk, refused.
 
-        It is counted as soon as it is saved, whatever follows. With `is_agreed` the person said yes beforehand.
+        It is counted as soon as it is saved, whatever follows. With `is_agreed` the person has said that it is to be
+        saved: to a file only ("save"), in which case they are asked about a page, or to a page too.
         """
         count = partial(self._count, draft, rounds=rounds, is_accepted=True)
-        context = self._approving_context(run_id, is_agreed=is_agreed)
-        saver = PostSaver(context, listener=self._listener, run_id=run_id, on_saved=count)
-        if intent == "notion" and not saver.missing:
-            return await saver.save_to_notion(draft)
-        if intent == "notion":  # the question that follows names the file, and nothing of a page
+        context = self._approving_context(run_id, is_agreed=is_agreed, is_beforehand=intent == "both")
+        asking = self._approving_context(run_id, is_agreed=False)
+        page_context = asking if intent == "save" else context
+        saver = PostSaver(context, page_context, listener=self._listener, run_id=run_id, on_saved=count)
+        if intent == "notion" and saver.missing:
             self._person.say(say("notion_not_configured_saved", self._context.lang, missing=saver.missing))
-        return await saver.save(draft)
+        return await saver.save(draft, needs_file=intent != "notion")
 
     def leave(self, draft: Draft, *, rounds: int) -> None:
         """Leave it unsaved."""
@@ -88,11 +93,12 @@ class DraftCloser:
         except ToolrollError as error:  # statistics are no reason to lose a draft
             _LOG.warning("the draft was not counted: %s", error.message)
 
-    def _approving_context(self, run_id: str, *, is_agreed: bool) -> WritingContext:
-        """Return the context to save in. A yes from before counts for this one call, never for calls of the model."""
+    def _approving_context(self, run_id: str, *, is_agreed: bool, is_beforehand: bool = False) -> WritingContext:
+        """Return the context to save in. What the person said counts for this call, never for calls of the model."""
         if is_agreed:
             context = replace(self._context, approver=_AlwaysApprove())
-            return record_approvals(context, run_id, who="the person, beforehand", clock=self._clock)
+            who: Who = "the person, beforehand" if is_beforehand else "the person"
+            return record_approvals(context, run_id, who=who, clock=self._clock)
         return record_approvals(self._context, run_id, who="the person", clock=self._clock)
 
 
@@ -105,22 +111,27 @@ class PostSaver:
     def __init__(
         self,
         context: WritingContext,
+        page_context: WritingContext | None = None,
         *,
         listener: Callable[[Event], None],
         run_id: str = "",
         on_saved: Callable[[], None] = lambda: None,
     ) -> None:
         self._context = context
+        self._page_context = page_context or context
         self._listener = listener
         self._run_id = run_id
         self._on_saved = on_saved
 
-    async def save(self, draft: Draft) -> SavedDraft | None:
-        """Save it to a file and, where Notion is configured, to a page as well; return None where it was not saved."""
+    async def save(self, draft: Draft, *, needs_file: bool = True) -> SavedDraft | None:
+        """Save it to a file and, where Notion is configured, to a page as well; return None where it was not saved.
+
+        Where the disk refuses, a page alone will do, unless the file is needed.
+        """
         _, result = await call_tool(self._context, "save_to_file", _arguments(draft), listener=self._listener)
         answer = parse_object(result.text)
         if result.is_error:
-            return None
+            return None if needs_file or self.missing else await self._save_page_alone(draft)
         self._on_saved()
         saved = SavedDraft(text=str(answer.get("content", draft.content)), file=str(answer["file_path"]))
         await self._record(saved)  # the question about a page may be the end of the process
@@ -131,8 +142,7 @@ class PostSaver:
         await self._record(saved)
         return saved
 
-    async def save_to_notion(self, draft: Draft) -> SavedDraft | None:
-        """Save it to a page in Notion; where that fails, to a file."""
+    async def _save_page_alone(self, draft: Draft) -> SavedDraft | None:
         saved = await self._save_page(draft)
         if saved is not None:
             self._on_saved()
@@ -148,7 +158,7 @@ class PostSaver:
 
     async def _save_page(self, draft: Draft, *, file: str | None = None) -> SavedDraft | None:
         """Save it to a page; where that fails, to a file, unless it is in one already."""
-        context = self._context
+        context = self._page_context
         if file is not None:
             context = replace(context, overrides={**context.overrides, SAVE.id: lambda: _already_saved(file)})
         title = draft.topic or draft.content.partition("\n")[0]

@@ -22,10 +22,10 @@ from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.agent import OnStart, Writer, WritingContext, writing_agent
 from toolroll.packs.writing.session.drafts import Drafts, rules_for
 from toolroll.packs.writing.session.gate import Gate
-from toolroll.packs.writing.session.intents import Intent, accepts_unfinished, parse_intent, parse_yes_no
+from toolroll.packs.writing.session.intents import Intent, accepts_unfinished, find_language, parse_intent, parse_yes_no
 from toolroll.packs.writing.session.interface import Assignment, EarlierDraft, End, Outcome, Person, Question
 from toolroll.packs.writing.session.prompt import cut_off_prompt, request_prompt, update_prompt
-from toolroll.packs.writing.session.save import DraftCloser
+from toolroll.packs.writing.session.save import DraftCloser, SaveIntent
 from toolroll.packs.writing.session.tool_calls import call_tool, describe_call
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Key, say
@@ -57,12 +57,13 @@ class WritingSession:
         self._assignment = assignment
         self._earlier = earlier
         self._style = assignment.style
+        self._language = assignment.language or find_language(assignment.request)
         self._context = context
         self._person = person
         self._listener = listener
         self._is_alone = False
         self._store = ProfileStore(context.data)
-        self._gate = Gate(base=self._style.base, on_proposal=self._explain_update)
+        self._gate = Gate(base=self._style.base, is_personal=self._style.is_personal, on_proposal=self._explain_update)
         self._agent = writing_agent(model, self._style, self._gate, context)
         self._writer = Writer(
             self._agent,
@@ -77,7 +78,7 @@ class WritingSession:
             self._writer,
             person,
             context.lang,
-            lambda: rules_for(self._style.fields, assignment.platform),
+            lambda: rules_for(self._style.fields, assignment.platform, self._language),
         )
         if earlier is not None:
             self._drafts.restore(earlier.text, topic=earlier.topic, rounds=earlier.rounds)
@@ -102,7 +103,9 @@ class WritingSession:
         source, page = Source(), self._assignment.notion
         if page is not None:
             source = await read_source(page, self._context, self._person, self._on_source_event)
-        prompt = request_prompt(self._assignment.request, self._assignment.platform, source.pasted)
+        prompt = request_prompt(
+            self._assignment.request, self._assignment.platform, source.pasted, language=self._language
+        )
         await self._drafts.take(await self._writer.answer(prompt, *source.messages), is_alone=self._is_alone)
 
     async def _end_alone(self, *, keep: bool) -> Outcome:
@@ -110,7 +113,7 @@ class WritingSession:
             return self._outcome("nothing")
         if not keep or not self._drafts.is_whole:
             return self._outcome("drafted")
-        return await self._save("save", is_agreed=True) or self._outcome("drafted")
+        return await self._save("both", is_agreed=True) or self._outcome("drafted")
 
     # --- What the person says -------------------------------------------------------------------------------
 
@@ -140,7 +143,7 @@ class WritingSession:
             return None
         if last == "leave":
             return self._leave()
-        saved = await self._save(last)
+        saved = await self._save(last, is_agreed=True)  # the person has just said so, about the draft they see
         if saved is None:
             self._person.say(self._say("not_saved"))
         return saved
@@ -166,7 +169,8 @@ class WritingSession:
         """Give the model what the person said: feedback is counted, the draft rewritten, an update proposed."""
         self._gate.start_turn(said, is_feedback=self._drafts.text is not None)
         try:
-            prompt = cut_off_prompt(said) if self._drafts.has_unfinished else said
+            self._language = find_language(said) or self._language
+            prompt = cut_off_prompt(said) if self._drafts.has_cut_off else said
             await self._drafts.take(await self._writer.answer(prompt))
             await self._propose_update()
             self._style = load_style(self._store, *self._style.profiles)  # an update counts from now on
@@ -192,7 +196,7 @@ class WritingSession:
 
     # --- The end --------------------------------------------------------------------------------------------
 
-    async def _save(self, intent: Intent, *, is_agreed: bool = False) -> Outcome | None:
+    async def _save(self, intent: SaveIntent, *, is_agreed: bool = False) -> Outcome | None:
         """Return the outcome if the draft was saved; None where the person, or the disk, refused."""
         draft, run_id = self._draft, self._run_id
         assert draft is not None

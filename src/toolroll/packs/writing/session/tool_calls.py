@@ -46,6 +46,7 @@ _NOT_SHOWN: Final = frozenset(
     {
         *("invalid_json", "invalid_arguments", "unknown_tool", "repeated_call", "rejected"),
         *("not_confirmed", "asked_already", "not_due", "other_profile", "no_feedback", "counted_already"),
+        "reference_feedback",
     }
 )
 """Failures between the program and the model: they are not about anything the person did, or they have just done it."""
