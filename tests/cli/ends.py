@@ -150,6 +150,11 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "", "usage"),
         End(2, "post0.md", "usage"),
     ),
+    ("write", "posts", "list"): (End(0), End(2, "more", "usage")),
+    **{
+        ("write", "posts", name): (End(1, "", "file_not_found"), End(2, "one two", "usage"))
+        for name in ("show", "copy", "open")
+    },
     ("write", "stats"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_feedback")),
     ("write", "feedback", "list"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_feedback")),
     ("write", "completion"): (End(0, "zsh"), End(2, "tcsh", "usage"), End(2, "", "usage")),

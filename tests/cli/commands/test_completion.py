@@ -191,7 +191,8 @@ def offered_by_ghostpen(*words: str, incomplete: str = "") -> list[str]:
 
 @pytest.mark.usefixtures("call", "things")
 def test_S6_W30_ghostpen_completes_commands_and_what_a_post_takes_at_the_first_word() -> None:
-    assert offered_by_ghostpen() == ["write", "init", "profile", "analyze", "stats", "feedback", "serve", "completion"]
+    offered = ["write", "init", "profile", "posts", "analyze", "stats", "feedback", "serve", "completion"]
+    assert offered_by_ghostpen() == offered
     options = offered_by_ghostpen(incomplete="--")
     assert {"--version", "--debug", "--mix", "--platform", "--notion", "--yes", "--json"} <= set(options)
     assert len(options) == len(set(options))

@@ -12,7 +12,16 @@ PAGES = Path(__file__).parents[2] / "goldens" / "help"
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("write",), ("serve",), ("completion",)], ids=lambda command: " ".join(command) or "ghostpen"
+    "command",
+    [
+        (),
+        ("write",),
+        ("serve",),
+        ("completion",),
+        ("posts",),
+        *(("posts", one) for one in ("list", "show", "copy", "open")),
+    ],
+    ids=lambda command: " ".join(command) or "ghostpen",
 )
 def test_S6_W30_the_help_is_the_one_that_was_looked_at(
     desk: Desk, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
