@@ -130,7 +130,7 @@ def test_S20_a_profile_is_edited_with_the_old_and_the_new_beside_each_other(site
         preview = client.post("/api/desk/profiles/default/preview", json=edit).json()
         assert [(one["path"], one["new"]) for one in preview["changes"]] == [("voice.tone", "dry")]
         broken = client.post(
-            "/api/desk/profiles/default/preview?lang=uk", json={**edit, "changes": {"voice.hooks": []}}
+            "/api/desk/profiles/default/preview?lang=uk", json={**edit, "changes": {"voice.hooks": [""]}}
         )
         assert broken.json()["problems"]
         saved = client.post("/api/desk/profiles/default", json=edit)

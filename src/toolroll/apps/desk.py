@@ -233,6 +233,7 @@ class Desk:
                 person,
                 listener=lambda event: self._listen(work, style.profile_used, event),
                 on_start=lambda run: self._watch(work, run),
+                asks_to_save=True,
                 earlier=earlier,
             )
             changed = _outcome_fields(await session.run())

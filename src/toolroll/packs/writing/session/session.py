@@ -53,8 +53,10 @@ class WritingSession:
         on_start: OnStart = lambda _run: None,
         clock: Callable[[], datetime] = utc_now,
         earlier: EarlierDraft | None = None,
+        asks_to_save: bool = False,
     ) -> None:
         self._assignment = assignment
+        self._asks_to_save = asks_to_save
         self._earlier = earlier
         self._style = assignment.style
         self._language = assignment.language or find_language(assignment.request)
@@ -143,7 +145,8 @@ class WritingSession:
             return None
         if last == "leave":
             return self._leave()
-        saved = await self._save(last, is_agreed=True)  # the person has just said so, about the draft they see
+        # The person has just said so, about the draft they see; a surface may let them edit it once more.
+        saved = await self._save(last, is_agreed=not self._asks_to_save)
         if saved is None:
             self._person.say(self._say("not_saved"))
         return saved
