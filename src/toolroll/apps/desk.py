@@ -25,6 +25,7 @@ from toolroll.errors import DecisionRefused, RunMissing, ToolrollError
 from toolroll.home.folders import find_folders
 from toolroll.home.keys import with_keys
 from toolroll.home.settings import read_settings
+from toolroll.journal.conversations import CHAT
 from toolroll.journal.journal import Journal
 from toolroll.kernel.approval.consent import Outflow
 from toolroll.kernel.approval.request import Decision
@@ -262,7 +263,7 @@ class Desk:
             environment=with_keys(self._environment),
             approver=person,
             journal=self._journal,
-            record=spec.record,
+            record={**spec.record, CHAT: post.id},
             outflow=outflow,
         )
 

@@ -100,6 +100,7 @@ function Begin() {
     }
   };
   return html`<form class="card pad stack" onSubmit=${begin}>
+    ${!desk.value.model && html`<p class="notice">${t("no_model")} <a href="#/settings">${t("to_settings")}</a></p>`}
     <label class="field"><span>${t("request")}</span>
       <textarea rows="3" required value=${text} placeholder=${t("request_hint")} onInput=${(event) => change(event.target.value)}></textarea></label>
     <${Segments} label=${t("platform")} value=${platform} onChange=${setPlatform}
@@ -111,7 +112,7 @@ function Begin() {
         <option value="">${t("mix_none")}</option>
         ${profiles.filter((one) => one.name !== base).map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}</select></label>
     </div>
-    <details class="more"><summary>${t("more_options")}</summary><div class="two">
+    <details class="more" open=${!desk.value.model}><summary>${t("more_options")}</summary><div class="two">
       <label class="field"><span>${t("model")}</span><input type="text" value=${model} placeholder=${desk.value.model || t("model_hint")}
         onInput=${(event) => setModel(event.target.value)} /></label>
       <label class="field"><span>${t("notion_source")}</span><input type="text" value=${notion} onInput=${(event) => setNotion(event.target.value)} /></label>
