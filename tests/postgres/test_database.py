@@ -143,3 +143,8 @@ def test_D10_tables_of_the_first_version_are_upgraded_with_what_is_in_them(datab
         found = database.run(lambda db: db.execute("select name, seen from processes").fetchall())
         assert found == [("old", None)]
         assert database.run(lambda db: db.execute("select count(*) from calls").fetchone()) == (0,)
+
+
+def test_XD32_a_record_is_kept_although_the_server_is_set_up_to_promise_less(database: Database) -> None:
+    """With synchronous_commit off, a server that crashes loses the latest commits: the chaos test found that."""
+    assert database.run(lambda db: db.execute("show synchronous_commit").fetchone()) == ("on",)

@@ -49,7 +49,9 @@ SERVER_KEEP_ALIVE: Final = (
     "-c tcp_keepalives_idle=3 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3 "
     f"-c search_path={SCHEMA} -c timezone=UTC -c lock_timeout=60s "
     # A process that is stopped in the middle of a transaction must not keep others waiting.
-    "-c idle_in_transaction_session_timeout=5s"
+    "-c idle_in_transaction_session_timeout=5s "
+    # A record is kept when `append` returns, also where the server is set up to promise less.
+    "-c synchronous_commit=on"
 )
 
 _log: Final = logging.getLogger("toolroll.postgres")
@@ -107,7 +109,7 @@ class Database:
 
     def explain(self, error: psycopg.Error) -> DatabaseFailed:
         """Return the error for people: without the password, and whether waiting may help."""
-        reason = one_line(self.address.hide(str(error)), MAX_REASON_CHARACTERS).rstrip(".")
+        reason = one_line(" ".join(self.address.hide(str(error)).split()), MAX_REASON_CHARACTERS).rstrip(".?")
         if isinstance(error, LOST) and error.sqlstate is None:
             is_passing = self._is_passing()
             advice = "Is the server running?" if is_passing else "Check the address, the user and the password."
