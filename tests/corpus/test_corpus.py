@@ -320,7 +320,7 @@ def test_posts_drafts_and_feedback_are_read(corpus: Corpus) -> None:
 
 def test_research_is_listed_shown_and_continued(moved: Corpus) -> None:
     ideas = moved.json("explore", "list")["ideas"]
-    assert [one["title"] for one in ideas] == ["Seeds by post", "a library of garden tools"]
+    assert [one["title"] for one in ideas] == ["Seeds by post", "A library of garden tools"]
     folder = moved.garden / "ideas" / "2026-11-16-a-library-of-garden-tools"
     document, log = (folder / "research.md").read_text(), json.loads((folder / "exploration-log.json").read_text())
     assert moved.call("explore", "show", "A library of garden tools").out == document
