@@ -240,3 +240,14 @@ async def test_XM27_sampling_and_roots_are_refused() -> None:
     async with scripted(era=LEGACY) as server:
         for tool in ("sample", "roots"):
             assert "not supported" in (await call(server, tool)).text
+
+
+async def test_S31_a_result_of_every_kind_is_stored_whole(tmp_path: Path) -> None:
+    """Audio too: no model hears it, and nothing of it is lost."""
+    async with scripted() as server:
+        model = ScriptedModel([Call("s__everything", {}), "Done."])
+        result = await Agent(model=model, tools=[server], approver=RecordingApprover(), outputs=tmp_path).run("Go.")
+    [answer] = [one for one in result.messages if isinstance(one, ToolResults)]
+    assert answer.results[0].output_ref is not None
+    stored = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert all(piece in stored for piece in (b"words", b"\x89PNG", b"UklGRg==", b"notes://1", b"inside", b"%PDF"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, TAB, UP, at_screen, chat, chat_of, recorded, said_in, state_of
+from tests.mcp_client.scripted import SCRIPT
 from tests.support.model_script import Fault, Turn, Use, fail
 from tests.support.model_server import KEY, ModelServer
 from tests.support.project import Project
@@ -60,6 +61,12 @@ def test_S1_a_whole_conversation_in_ukrainian(project: Project, columns: int, ro
     assert [state_of(one) for one in found] == ["answer"] * 3
     assert {chat_of(one) for one in found} == {found[0].run_id}
     assert "[attached by the user: src/main.js]" in said_in(found[1])[-1]
+
+
+def test_S31_mcp_shows_the_servers_and_their_tools(project: Project) -> None:
+    assert project.call("mcp", "add", "s", "--", sys.executable, "-S", str(SCRIPT)).returncode == 0
+    with chat(project, "code", "--model", project.script("First answer."), rows=60, columns=100) as screen:
+        screen.say("/mcp", "s__echo", "Return the text.")
 
 
 def test_S1_commands_do_what_their_twins_in_the_shell_do(project: Project, tmp_path: Path) -> None:

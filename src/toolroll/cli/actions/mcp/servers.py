@@ -26,6 +26,7 @@ from toolroll.lazy import load
 from toolroll.mcp_client.definition import RemoteDefinition, choose_name
 from toolroll.mcp_client.server import MCPServer
 from toolroll.mcp_client.spec import ServerSpec
+from toolroll.mcp_client.tool import RemoteTool
 from toolroll.packs.registry import first_sentence
 from toolroll.safe.paths.names import quote_path
 from toolroll.safe.secrets.redact import redact, redact_shown
@@ -180,9 +181,7 @@ def format_pool(pool: ServerPool) -> str:
         state = "connected" if server.is_open else "started when it is needed"
         lines = []
         if server.load_pinned():
-            lines = [
-                make_line(tool.name, _word(tool), first_sentence(tool.description)) for tool in server.remote_tools
-            ]
+            lines = [make_line(tool.name, _word(tool), _summary(tool.current)) for tool in server.remote_tools]
         head = f"{_describe(one)} ({state})"
         parts.append(format_group(head, "", lines) if lines else head)
     return "\n\n".join(parts)
@@ -231,8 +230,10 @@ def _state(one: RemoteDefinition, pinned: Mapping[str, Mapping[str, object]]) ->
     return "accepted" if same else "changed"
 
 
-def _word(tool: object) -> str:
-    return "accepted" if getattr(tool, "is_pinned", False) else "new"
+def _word(tool: RemoteTool) -> str:
+    if tool.pinned is None:
+        return "new"
+    return "accepted" if tool.is_pinned else "changed"
 
 
 def _fields(one: NamedServer) -> dict[str, object]:
