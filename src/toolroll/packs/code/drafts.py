@@ -236,7 +236,7 @@ class Drafter:
 
 
 def _is_quote(file: _File, passage: str) -> bool:
-    """Return whether a passage is in a file exactly once, to the letter: who can quote it knows it (decision 0013).
+    """Return whether a passage is in a file exactly once, to the letter: who can quote it knows it (decision 0014).
 
     A short one could be guessed. Of passages that are nearly there nothing is said: that would show what was not read.
     """
