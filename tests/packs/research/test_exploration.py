@@ -159,6 +159,15 @@ async def test_R23_research_is_built_on_also_on_the_same_idea(source: LocalSourc
     assert done.entry.continue_from == "2025-01-01-tea/research.md"
 
 
+async def test_XP20_names_that_a_rule_denies_are_not_in_the_prompt(source: LocalSource) -> None:
+    for path in ("2025-01-01-secret/research.md", "2025-01-01-tea/secret.md", "2025-01-01-tea/research.md"):
+        put(source, path, "# x\n")
+    planned = await make_plan(wish(), source, now=NOW, denied=("**/*secret*", "**/*secret*/**"))
+    assert ("secret" in planned.asked, "2025-01-01-tea/research.md" in planned.asked) == (False, True)
+    open_to_all = await make_plan(wish(), source, now=NOW)
+    assert open_to_all.asked.count("secret") == 2
+
+
 async def test_R23_what_somebody_wrote_meanwhile_stays(source: LocalSource) -> None:
     def script(_request: ModelRequest) -> Line:
         put(source, PATH, "# Theirs\n")

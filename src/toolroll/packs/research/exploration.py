@@ -15,6 +15,7 @@ from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, WebSearch
 from toolroll.packs.research.agent import (
     EXPLORATION_CALLS,
+    SEARCH_POLICY,
     Research,
     ResearchOptions,
     connect_model,
@@ -34,9 +35,11 @@ from toolroll.packs.research.prompts import (
     system_prompt,
     user_prompt,
 )
+from toolroll.packs.research.read_research import read_research
 from toolroll.packs.research.source import MAX_STORED_BYTES, FileListing, IdeaEntry, ResearchSource
 from toolroll.packs.search.sources import Source, footnotes
 from toolroll.safe.text import one_line
+from toolroll.workspace.denials import Denials
 
 Outcome: TypeAlias = Literal["written", "updated", "exists"]
 
@@ -181,7 +184,8 @@ async def explore(
     is_new = job is None if is_resumed is None else not is_resumed
     job = job or Job.new(clock=clock, make_id=make_id)
     started = job.started
-    planned = await run_step("check_existing", lambda: make_plan(wish, source, now=started))
+    denied = options.get("policy", SEARCH_POLICY).denied_paths(read_research.name)
+    planned = await run_step("check_existing", lambda: make_plan(wish, source, now=started, denied=denied))
     if planned.is_done and is_new:
         return ExplorationResult(
             outcome="exists", path=planned.path, where=source.where(planned.path), content=planned.existing or ""
@@ -197,8 +201,11 @@ async def explore(
     return await run_step("write", lambda: exploration.write(found))
 
 
-async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: datetime) -> Plan:
-    """Look at what is there; FileMissing where something is to be updated or continued that is not."""
+async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: datetime, denied: Sequence[str] = ()) -> Plan:
+    """Look at what is there; FileMissing where something is to be updated or continued that is not.
+
+    Paths that fit a pattern in `denied` are not named to the model.
+    """
     known = await source.list_ideas()
     today = now.date()
     same = find_existing(wish.idea, known)
@@ -213,9 +220,10 @@ async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: dateti
             f"There is no research on '{idea_title(wish.idea)}' to update. Leave the update out to begin with it.",
             path=new,
         )
-    others = [entry for entry in known if same is None or entry.path != same.path]
+    hides = Denials(denied, protected=()).hides
+    others = [entry for entry in known if (same is None or entry.path != same.path) and not hides(entry.path)]
     path = new if same is None else same.path
-    related = list_related(wish.idea, others, files=await _list_files(source, known))
+    related = list_related(wish.idea, others, files=[one for one in await _list_files(source, known) if not hides(one)])
     return Plan(
         wish=wish,
         path=path,
