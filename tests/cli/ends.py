@@ -150,9 +150,13 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "", "usage"),
         End(2, "post0.md", "usage"),
     ),
-    ("write", "posts", "list"): (End(0), End(2, "more", "usage")),
+    ("write", "posts", "list"): (End(0), End(2, "more", "usage"), End(1, "", "not_a_file", has="file_for_posts")),
     **{
-        ("write", "posts", name): (End(1, "", "file_not_found"), End(2, "one two", "usage"))
+        ("write", "posts", name): (
+            End(0, "tea", has="post"),
+            End(1, "coffee", "file_not_found"),
+            End(2, "one two", "usage"),
+        )
         for name in ("show", "copy", "open")
     },
     ("write", "stats"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_feedback")),

@@ -126,7 +126,7 @@ def test_S41_a_draft_keeps_no_secret(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("code", "Go."), ("run", "Go."), ("explore", "run", "Tea"), ("ghostpen", "Tea")], ids=" ".join
+    "words", [("code", "Go."), ("run", "Go."), ("explore", "run", "Tea"), ("ghostpen", "About tea")], ids=" ".join
 )
 def test_S41_what_a_provider_says_of_a_key_is_not_repeated(words: tuple[str, ...], scene: Scene) -> None:
     scene.has("profile")

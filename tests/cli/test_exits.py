@@ -86,7 +86,7 @@ def test_S2_ghostpen_is_toolroll_write(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("code", "Go."), ("run", "Go."), ("explore", "run", "Tea"), ("ghostpen", "Tea")], ids=" ".join
+    "words", [("code", "Go."), ("run", "Go."), ("explore", "run", "Tea"), ("ghostpen", "About tea")], ids=" ".join
 )
 @pytest.mark.parametrize("options", [(), ("--json",)], ids=["plain", "json"])
 def test_S2_a_run_that_waits_for_its_model_is_interrupted(words: Words, options: Words, scene: Scene) -> None:

@@ -215,6 +215,11 @@ class Scene:
             fields = {**sample_profile("en"), "profile_name": name}
             ProfileStore(self.root / "data").create(fields, now=now, replace=True)
 
+    def _put_post(self) -> None:
+        folder = self.root / "data" / "output" / "generated"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "2026-02-09-linkedin-tea.md").write_text("# tea\n\nIt is hot.\n")
+
     def _put_rule(self) -> None:
         entry = read_catalog(wanted="edit").find("edit")
         identity = ToolIdentity(tool="edit", fingerprint=entry.tool.describe().fingerprint, place=entry.place)
@@ -271,6 +276,9 @@ class Scene:
 
     def _put_file_for_outputs(self) -> None:
         self._put_file(self.home / "data" / "outputs")
+
+    def _put_file_for_posts(self) -> None:
+        self._put_file(self.root / "data" / "output")
 
     def _put_file_for_ideas(self) -> None:
         self._put_file(self.root / "ideas")

@@ -66,14 +66,17 @@ def copy_post(context: CommandContext, name: str | None) -> int:
 
 
 def open_post(context: CommandContext, name: str | None) -> int:
-    """Open the file of a post with the program that the system has for it; return the exit code."""
+    """Open the file of a post with the program that the system has for it; return the exit code.
+
+    Its path is written too; where nobody is at a terminal, only that.
+    """
     post = _find(context, name)
     path = PostStore(context.data).folder / post.file
     if context.session.json:
         context.session.write_json(_fields(context, post))
         return DONE
     context.write(display_path(path))
-    if click.launch(str(path)) != 0:
+    if context.terminal is not None and click.launch(str(path)) != 0:
         context.say("not_opened", file=display_path(path))
     return DONE
 

@@ -138,7 +138,7 @@ def test_W12_W31_W34_a_reference_profile_is_not_updated(author: Author) -> None:
 
 def test_W12_W34_a_change_that_breaks_a_rule(author: Author) -> None:
     three_times(author)
-    broken = {"changes": {"voice.hooks": [""]}, "reason": "too_formal"}
+    broken = {"changes": {"voice.hooks": 7}, "reason": "too_formal"}
     turns = [
         draft_of(author),
         *(track("too_formal", "hm"), Turn(Use("update_style_profile", broken)), draft_of(author)),
