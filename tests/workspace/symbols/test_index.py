@@ -249,6 +249,27 @@ def test_C21_a_manifest_that_cannot_be_read_is_none(index: Index) -> None:
     assert index._content("package.json") is None
 
 
+def test_C21_a_build_that_is_just_being_started_can_be_waited_for(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_starting, may_start = threading.Event(), threading.Event()
+
+    class SlowThread(threading.Thread):
+        def start(self) -> None:
+            is_starting.set()
+            may_start.wait()
+            super().start()
+
+    other = threading.Thread(target=index.start)
+    monkeypatch.setattr(threading, "Thread", SlowThread)
+    other.start()
+    is_starting.wait()
+    index.wait(0.0)  # it used to fail here
+    may_start.set()
+    other.join()
+    assert index.wait(60.0)
+
+
 def test_C21_a_build_can_be_waited_for(index: Index, write: Write) -> None:
     write(PROJECT)
     index.wait(0)

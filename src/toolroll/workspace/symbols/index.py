@@ -58,6 +58,7 @@ class Index:
         self._builder: threading.Thread | None = None
         self._resolver: tuple[int, Resolver] | None = None
         self._replacing = threading.Lock()
+        self._starting = threading.Lock()
         self.trouble: ToolrollError | None = None
         """Why it cannot be kept on disk, where that failed: it is made for this process alone then."""
         self._store = self._opened(lambda: workspace.state / _file_name(workspace))
@@ -103,16 +104,19 @@ class Index:
 
     def start(self, on_progress: Progress | None = None) -> None:
         """Bring everything up to date in a thread of its own, which does not keep the program alive."""
-        if self._builder is None or not self._builder.is_alive():
-            self._builder = threading.Thread(target=self._build, args=(on_progress,), daemon=True)
-            self._builder.start()
+        with self._starting:  # two calls of one turn may come here at once
+            if self._builder is None or not self._builder.is_alive():
+                builder = threading.Thread(target=self._build, args=(on_progress,), daemon=True)
+                builder.start()
+                self._builder = builder
 
     def wait(self, seconds: float) -> bool:
         """Wait at most so long for what `start` began, and return whether it has ended."""
-        if self._builder is None:
+        builder = self._builder
+        if builder is None:
             return True
-        self._builder.join(seconds)
-        return not self._builder.is_alive()
+        builder.join(seconds)
+        return not builder.is_alive()
 
     def refresh(
         self, paths: Collection[RelativePath] | None = None, on_progress: Progress | None = None

@@ -196,7 +196,8 @@ class _Run(Generic[K]):
                 worker.kill()
         for thread in self._threads:
             self._room.release()
-            thread.join()
+            if thread.ident is not None:  # else it could not be started, which is being raised
+                thread.join()
 
     def _work(self) -> None:
         worker: Worker | None = None
