@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Final, Literal
 
 from rich.console import Console
@@ -66,6 +67,22 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C off until something is shown: in the middle of it, rich would keep its buffer, and show no more."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    put_off: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: put_off.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if put_off and callable(before):
+        before(*put_off[0])
 
 
 @contextmanager
@@ -156,7 +173,8 @@ class Terminal:
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show rows, folded to the screen."""
-        print_lines(self.console, fold(rows, self.size[0]), self.theme)
+        with _uninterrupted():
+            print_lines(self.console, fold(rows, self.size[0]), self.theme)
 
     def say(self, text: str, look: Look = "note") -> None:
         """Show words of our own, broken between words; what is quoted in them is made safe, and stays on one line."""
