@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Final
 
 from toolroll.agent.agent import Agent
+from toolroll.agent.hooks import Hook
 from toolroll.agent.result import Step
 from toolroll.apps.diet import FIRST_CALL, needs_diet, takes_first_call
 from toolroll.apps.models import connect_model
@@ -15,12 +16,18 @@ from toolroll.apps.run import make_options
 from toolroll.apps.spec import AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.errors import ModelError, Overloaded, RateLimited
+from toolroll.home.rules import COMMAND_PLACE
+from toolroll.home.settings_schema import CodeSettings
 from toolroll.journal.journal import Journal
+from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model
 from toolroll.models.retry import RetryRule
 from toolroll.packs.catalog import CatalogEntry
+from toolroll.packs.code.after_edit import CheckAfterEdit
 from toolroll.packs.code.agent import code_prompt, code_tools
-from toolroll.packs.code.check_tool import check_tool
+from toolroll.packs.code.check_tool import PREFIX, check_tool, command_tool
+from toolroll.packs.code.program_tool import program_tool
+from toolroll.safe.programs.sandbox import find_sandbox
 
 PLAN: Final = (
     "You are planning. You have no tool that changes anything. Explore what matters for the request, then propose a "
@@ -88,6 +95,7 @@ def build_code_agent(
     options["private_texts"] = (project.instructions.text or "",)
     options["close_with_answer"] = at_limit is not AtLimit.ASK
     options["retry"] = PatientRule()
+    options["hooks"] = check_after_edit(project.settings.code, tools, surface)
     if at_limit is AtLimit.NOW:
         options["stop_when"] = person_said_no
     return Agent(**options)
@@ -104,8 +112,28 @@ def list_code_tools(
     ]
     if spec.read_only:
         return entries
-    code = project.settings.code
-    if code.check:
-        check = check_tool(code.check, seconds=code.check_seconds)
-        entries.append(CatalogEntry(tool=check, origin="settings", place="settings"))
-    return [*entries, *load_trusted_tools(project.root, entries, surface)]
+    commands = list_commands(project.settings.code, surface)
+    return [*entries, *commands, *load_trusted_tools(project.root, [*entries, *commands], surface)]
+
+
+def list_commands(code: CodeSettings, surface: Surface) -> list[CatalogEntry]:
+    """Return the tools that run what the settings name: the check, the commands, and any program if that is on."""
+    tools = [check_tool(code.check, seconds=code.check_seconds)] if code.check else []
+    tools += [
+        command_tool(name, one.command, seconds=one.seconds, pattern=one.arguments)
+        for name, one in code.commands.items()
+    ]
+    if code.programs == "on":
+        tools.append(program_tool(seconds=code.program_seconds, sandbox=find_sandbox(surface.environment)))
+    return [CatalogEntry(tool=tool, origin="settings", place=f"{COMMAND_PLACE}{tool.name}") for tool in tools]
+
+
+def check_after_edit(code: CodeSettings, tools: Sequence[Tool], surface: Surface) -> list[Hook]:
+    """Return the hook that runs the check after changes, where the settings want one and the agent can change files."""
+    name = f"{PREFIX}{code.after_edit}"
+    if not code.after_edit or not any(tool.effect == "writes" for tool in tools):
+        return []
+    if not any(tool.name == name for tool in tools):
+        surface.warn(f"code.after_edit is '{code.after_edit}', and there is no such command here. Nothing is checked.")
+        return []
+    return [CheckAfterEdit(name)]

@@ -9,7 +9,7 @@ from typing import Final
 
 from toolroll.apps.surface import Surface, TemporaryRule
 from toolroll.errors import DecisionRefused, ToolrollError
-from toolroll.home.rules import SERVER_PLACE, RememberedRule, RuleBook, ToolIdentity, workspace_key
+from toolroll.home.rules import COMMAND_PLACE, SERVER_PLACE, RememberedRule, RuleBook, ToolIdentity, workspace_key
 from toolroll.home.settings import Settings
 from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Reject
@@ -17,6 +17,7 @@ from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.catalog import CatalogEntry
 
+NOT_RUN_UNSEEN: Final = "--yes does not run this unseen, and nobody can be asked. Work without it."
 NOT_UNSEEN: Final = (
     "--yes does not take such a change unseen. Propose only what has to be different, for example with edit, and keep "
     "the rest as it is."
@@ -67,7 +68,8 @@ def _is_personal(request: ApprovalRequest) -> bool:
 
 def _doubt(request: ApprovalRequest) -> Reject:
     """Return the answer to a change that the program has doubts about, where nobody can be asked."""
-    return Reject(f"{' '.join(request.preview.doubts)} {NOT_UNSEEN}")
+    advice = NOT_UNSEEN if request.preview.kind == "diff" else NOT_RUN_UNSEEN
+    return Reject(f"{' '.join(request.preview.doubts)} {advice}")
 
 
 class RuleMemory:
@@ -116,11 +118,19 @@ class RuleMemory:
             return tuple(temporary)
 
     def can_remember(self, request: ApprovalRequest) -> bool:
-        """Return whether a rule can be bound to something: a path or a server, and the origin of the tool."""
+        """Return whether a rule can be bound to something: a path, server or command, and the origin of the tool."""
         if request.is_question or request.tool not in self.places:
             return False
         # What could carry private text out of the run is asked about whatever a rule says (XL14).
-        return bool(request.paths) or (self.is_remote(request) and not request.is_exposed)
+        return bool(request.paths) or (self.is_for_all_calls(request) and not request.is_exposed)
+
+    def is_for_all_calls(self, request: ApprovalRequest) -> bool:
+        """Return whether leave is for whatever the tool is given: that of a server, or a command of the settings."""
+        return self.is_remote(request) or self.is_command(request)
+
+    def is_command(self, request: ApprovalRequest) -> bool:
+        """Return whether it is about a command that the settings name."""
+        return self.places.get(request.tool, "").startswith(COMMAND_PLACE)
 
     def is_remote(self, request: ApprovalRequest) -> bool:
         """Return whether it is about a tool of an MCP server, which names no paths."""

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from pydantic import ValidationError
 
 from toolroll.errors import FileMissing, ToolrollError, UsageError
+from toolroll.home.command_settings import CommandSettings
 from toolroll.home.mcp_servers import MAX_JSON_BYTES, MCP_JSON, ServerSettings, check_project_servers
 from toolroll.home.rules import workspace_key
 from toolroll.home.settings_layers import MAX_SETTINGS_BYTES, Layer, describe_fault
@@ -32,6 +33,8 @@ _MAY_SET: Final = (
     "code.deny",
     "code.check",
     "code.check_seconds",
+    "code.commands",
+    "code.after_edit",
     "code.max_steps",
     "code.limits.",
     "mcp_servers",
@@ -132,7 +135,15 @@ def describe_settings(file: SettingsFile) -> str:
     """Describe what trusting the file means."""
     names = ", ".join(explicit_values(file)) or "nothing"
     check = f" Its check is a command that would run as you: {shlex.join(file.code.check)}" if file.code.check else ""
-    return "\n".join([f"It sets {names}.{quote_path(check)}", *describe_servers(file.mcp_servers)])
+    commands = [
+        one_line(f"Its command {name} would run as you: {shlex.join(one.command)}" + _more_words(one), _MAX_SHOWN)
+        for name, one in file.code.commands.items()
+    ]
+    return "\n".join([f"It sets {names}.{quote_path(check)}", *commands, *describe_servers(file.mcp_servers)])
+
+
+def _more_words(command: CommandSettings) -> str:
+    return "" if command.arguments is None else f" (and arguments of a model that fit {command.arguments})"
 
 
 def describe_servers(servers: Mapping[str, ServerSettings]) -> list[str]:

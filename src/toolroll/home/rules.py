@@ -2,8 +2,8 @@
 
 Only narrow leave can be remembered: one tool as it is defined and where it is from, on paths that a glob with a name in
 it fits, in the one workspace where it was given. Another tool of that name, or the same one with another definition,
-is asked about. A tool of an MCP server names no paths: leave for it is for all its calls. Such a rule spares a
-question; it never beats a deny rule, because the policy asks those first.
+is asked about. A tool of an MCP server and a command of the settings name no paths: leave for one is for all its calls.
+Such a rule spares a question; it never beats a deny rule, because the policy asks those first.
 """
 
 import os
@@ -27,12 +27,16 @@ from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.root import Root
 from toolroll.safe.text import suspicious
 
-VERSION: Final = 3
-"""1 had rules for whatever tool bears a name; they are read, and count for nothing. 2 had none without a path."""
+VERSION: Final = 4
+"""1 had rules for whatever tool bears a name; they are read, and count for nothing. 2 had none without a path, and 3
+none for commands."""
+_VERSION_WITH_SERVERS: Final = 3
 _VERSION_WITH_PATHS: Final = 2
 
 SERVER_PLACE: Final = "mcp:"
 """Begins the place of a tool of an MCP server: its name and a hash of what the server is follow."""
+COMMAND_PLACE: Final = "settings:"
+"""Begins the place of a command of the settings: its name follows. What it runs is part of its definition."""
 
 MAX_RULES_BYTES: Final = 1_048_576
 """Some five thousand rules: nobody says "always" that often, and a file that large is read in 10 ms."""
@@ -60,7 +64,7 @@ class RememberedRule:
     fingerprint: str
     place: str
     path: str | None
-    """None for a tool of an MCP server, which names no paths."""
+    """None for a tool of an MCP server or a command, which names no paths."""
     workspace: str
     added: datetime
     action: Literal["allow"] = "allow"
@@ -81,7 +85,7 @@ class RememberedRule:
         check_name(self.tool)
         if not (self.fingerprint and self.place and _is_plain(self.fingerprint) and _is_plain(self.place)):
             raise UsageError(f"'{quote_path(self.place)}' is no place in plain characters, to bind a rule to.")
-        if self.path is None and not self.place.startswith(SERVER_PLACE):
+        if self.path is None and not self.place.startswith((SERVER_PLACE, COMMAND_PLACE)):
             raise UsageError(f"All calls of {self.tool} cannot be remembered: name a path that they may use.")
         if self.path is not None and (problem := path_problem(self.path)):
             raise UsageError(f"'{quote_path(self.path)}' cannot be remembered: {problem}")
@@ -229,7 +233,9 @@ def _parse_rules(text: str) -> list[_StoredRule]:
 def _dump_rules(rules: tuple[RememberedRule, ...]) -> str:
     stored = [_StoredRule(**asdict(one)) for one in rules]
     # As low as it can be: a toolroll that is older can read what it knows.
-    version = VERSION if any(one.path is None for one in rules) else _VERSION_WITH_PATHS
+    whole = [one.place for one in rules if one.path is None]
+    version = _VERSION_WITH_SERVERS if whole else _VERSION_WITH_PATHS
+    version = VERSION if any(place.startswith(COMMAND_PLACE) for place in whole) else version
     return _StoredRules(version=version, rules=stored).model_dump_json(indent=2) + "\n"
 
 

@@ -36,6 +36,7 @@ ADDS_UP: Final = "code.deny"
 """The setting of which no layer takes anything away: a rule that denies is not undone from elsewhere."""
 
 SERVERS: Final = "mcp_servers"
+NAMED_TABLES: Final = (SERVERS, "code.commands")
 """Tables by name, of which the user's own count before those of a project."""
 
 _OTHERS_CAN_WRITE: Final = 0o022
@@ -103,7 +104,7 @@ def _merge(layers: list[Layer], notes: tuple[str, ...]) -> Settings:
                 places = {f"{name}[{at}]": layer.origins[name] for at in range(len(before), len(before) + len(added))}
                 values[name] = (*before, *added)
                 origins |= places
-            elif name == SERVERS:
+            elif name in NAMED_TABLES:
                 before = values.get(name, {})
                 origins |= {f"{name}.{one}": layer.origins[name] for one in value if one not in before}
                 values[name] = {**value, **before}

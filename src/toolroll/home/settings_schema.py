@@ -16,13 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator
 from pydantic.fields import FieldInfo
 
 from toolroll.errors import UsageError
+from toolroll.home.command_settings import CHECK_SECONDS, MAX_COMMANDS, CommandSettings, check_command_names
 from toolroll.home.mcp_servers import MAX_SERVERS, ServerSettings
 from toolroll.kernel.approval.policy import Rule
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 from toolroll.safe.paths.names import quote_path
 
-CHECK_SECONDS: Final = 300.0
-"""For a check command: test suites take minutes."""
+PROGRAM_SECONDS: Final = 120.0
+"""For a program that a model names."""
 
 MAX_STEPS: Final = 100_000
 MAX_COUNT: Final = 1_000_000_000_000
@@ -66,6 +67,16 @@ class CodeSettings(_Table):
     deny: tuple[str, ...] = Field(default=(), description="Paths (globs) that no tool sees or changes. These add up.")
     check: tuple[str, ...] = Field(default=(), description="The command that checks a change; each run is asked about.")
     check_seconds: Seconds = Field(default=CHECK_SECONDS, description="How long the check may take.")
+    commands: dict[str, CommandSettings] = Field(
+        default_factory=dict, max_length=MAX_COMMANDS, description="More commands, by their names."
+    )
+    after_edit: str = Field(
+        default="", description="The command that runs after changes: check, or one of code.commands."
+    )
+    programs: Literal["off", "on"] = Field(
+        default="off", description="Whether a model may ask to run any program; each run is asked about."
+    )
+    program_seconds: Seconds = Field(default=PROGRAM_SECONDS, description="How long such a program may take.")
     max_steps: Steps | None = Field(default=None, description="Stop, and ask, after so many model calls.")
     limits: LimitSettings = LimitSettings()
 
@@ -73,6 +84,11 @@ class CodeSettings(_Table):
     @classmethod
     def _as_tuple(cls, value: object) -> object:
         return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("commands")
+    @classmethod
+    def _have_names(cls, commands: dict[str, CommandSettings]) -> dict[str, CommandSettings]:
+        return check_command_names(commands)
 
     @field_validator("deny")
     @classmethod
@@ -326,7 +342,7 @@ def _settings_in(table: type[BaseModel], before: str) -> Iterator[Setting]:
     for name, field in table.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from _settings_in(field.annotation, f"{before}{name}.")
-        elif get_origin(field.annotation) is not dict:  # servers have names of the user's own, and commands for them
+        elif get_origin(field.annotation) is not dict:  # servers and commands have names of the user's own
             default = field.get_default()
             yield Setting(name=before + name, kind=_field_kind(field), default=default, summary=field.description or "")
 

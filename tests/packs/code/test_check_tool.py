@@ -1,6 +1,8 @@
 """The check: one fixed command, run only after a yes."""
 
 import asyncio
+import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Reject
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.result import ToolResult
-from toolroll.packs.code.check_tool import check_tool
+from toolroll.packs.code.check_tool import check_tool, command_tool
 from toolroll.testing.run import RecordingApprover
 
 
@@ -40,7 +42,7 @@ async def test_C34_the_command_runs_in_the_project_after_a_yes(root: Path) -> No
     assert result.text.endswith(f"passed.\n{root}")
     [request] = approver.requests
     assert (request.effect, request.why) == ("writes", "Does it pass?")
-    assert f"run in {root}:" in request.preview.text
+    assert f"run in {root}\nfor at most 20 seconds:" in request.preview.text
 
 
 async def test_C34_a_failing_check_is_told_with_what_it_printed(root: Path) -> None:
@@ -102,3 +104,30 @@ async def test_XA26_a_check_ends_when_the_run_is_stopped(root: Path) -> None:
         run.stopping = True
         result = await call
     assert (result.is_error, result.code) == (True, "stopped")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_fine"),
+    [
+        (["tests/a.py", "b"], True),
+        ([], True),
+        (["tests/a.py; rm"], False),
+        (["a\n"], False),
+        (["-x"], False),
+        ([""], False),
+        (["a"] * 101, False),
+    ],
+)
+async def test_S13_only_arguments_that_fit_are_added(root: Path, arguments: list[str], *, is_fine: bool) -> None:
+    command = [sys.executable, "-c", "import sys; print(sys.argv[1:])"]
+    approver = RecordingApprover()
+    tool = command_tool("tests", command, seconds=20, pattern="[-a-z/.]*|x; y")
+    async with Run(deps={"root": root}, approver=approver) as run:
+        result = await tool.execute_raw(json.dumps({"arguments": arguments}), run.context())
+    assert result.is_error != is_fine
+    assert tool.name == "run_tests"
+    if is_fine:
+        assert result.text.endswith(str(arguments))
+        assert approver.requests[0].preview.text.endswith(shlex.join(arguments))
+    else:
+        assert approver.requests == [], "nobody is asked about what cannot run"

@@ -4,6 +4,7 @@ The words come from the arguments and from the facts of the result. A tool that 
 and its arguments as they are.
 """
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -21,6 +22,9 @@ SHORT_ID_CHARACTERS: Final = 8
 
 SLOW_MS: Final = 1_000.0
 """A call that took less is not worth its time on the screen."""
+
+_COMMAND: Final = "run_"
+"""Begins the name of a tool that runs a command of the settings."""
 
 Values: TypeAlias = Mapping[str, object]
 
@@ -40,7 +44,7 @@ class CallWords:
 def describe_call(call: ToolCall, result: ToolResult | None = None) -> CallWords:
     """Return a call in words; with `result`, also what came of it."""
     arguments, facts = _object(call.arguments), {} if result is None or result.facts is None else result.facts
-    words = _WORDS.get(call.name)
+    words = _WORDS.get(call.name) or _command_words(call.name, facts)
     if words is None or arguments is None:
         name = redact_line(call.name, MAX_NAME_CHARACTERS)
         return CallWords(verb=name, about=redact_line(call.arguments, MAX_NAME_CHARACTERS), is_known=False)
@@ -132,6 +136,23 @@ def _check(_arguments: Values, facts: Values) -> tuple[str, str, str]:
     return "Check", "passed" if facts["passed"] is True else f"failed with exit code {facts.get('exit_code')}", ""
 
 
+def _command_words(name: str, facts: Values) -> "Words | None":
+    """Return the words for a command of the settings, which is known by what came of it."""
+    if not name.startswith(_COMMAND) or "passed" not in facts:
+        return None
+
+    def words(arguments: Values, facts: Values) -> tuple[str, str, str]:
+        return "Run", name.removeprefix(_COMMAND), f"({_check(arguments, facts)[1]})"
+
+    return words
+
+
+def _program(arguments: Values, facts: Values) -> tuple[str, str, str]:
+    command = arguments.get("command")
+    shown = shlex.join(map(str, command)) if isinstance(command, list) else ""
+    return "Run", shown, f"({_check(arguments, facts)[1]})" if "passed" in facts else ""
+
+
 def _todos(_arguments: Values, _facts: Values) -> tuple[str, str, str]:
     return "Plan", "", ""
 
@@ -183,6 +204,7 @@ _WORDS: Final[Mapping[str, Words]] = {
     "create_file": _change("Create"),
     "apply_changes": _changes,
     "run_check": _check,
+    "run_program": _program,
     "write_todos": _todos,
     "read_todos": _todos,
     "done": lambda _arguments, _facts: ("Done", "", ""),

@@ -18,8 +18,10 @@ _WILD: Final = ("*", "?")
 def remember(memory: RuleMemory, request: ApprovalRequest, terminal: Terminal) -> bool:
     """Agree on a rule that covers this request, and add it; return False when the person backs out, or it fails."""
     glob = None
-    if not memory.is_remote(request) and (glob := _ask_glob(terminal, request, suggest_glob(request.files))) is None:
-        return False
+    if not memory.is_for_all_calls(request):
+        glob = _ask_glob(terminal, request, suggest_glob(request.files))
+        if glob is None:
+            return False
     _show_rule(memory, request, glob, terminal)
     match _ask_scope(terminal):
         case "project":
@@ -63,13 +65,18 @@ def _ask_glob(terminal: Terminal, request: ApprovalRequest, suggestion: str | No
 
 def _show_rule(memory: RuleMemory, request: ApprovalRequest, glob: str | None, terminal: Terminal) -> None:
     place = visible(memory.places[request.tool], keep=())
+    origin = f"(the {request.tool} tool from {place}, as it is defined now)"
+    if memory.is_command(request):
+        origin = (
+            "(the command as your settings have it now; it runs what is in the project then, also what a model wrote)"
+        )
+    elif glob is None:
+        origin = "(the tool of this server, as it is defined now)"
     lines = [
         "From now on without asking:",
         f"{request.tool}, whatever it is given" if glob is None else f"{request.tool} on {visible(glob, keep=())}",
         f"in {visible(memory.workspace, keep=())}",
-        "(the tool of this server, as it is defined now)"
-        if glob is None
-        else f"(the {request.tool} tool from {place}, as it is defined now)",
+        origin,
     ]
     terminal.say("\n".join(lines), "text")
     if glob is not None and not Rule(action="allow", path=glob).matches(request.tool, request.judged_paths):

@@ -108,7 +108,8 @@ class TerminalApprover:
         if self._memory is None or not self._memory.covers(request):
             return False
         paths = ", ".join(visible(path, keep=()) for path in request.judged_paths)
-        self._terminal.say(f"\nWithout asking, as you have said always: {request.tool} on {paths}.")
+        about = f"{request.tool} on {paths}" if paths else request.tool
+        self._terminal.say(f"\nWithout asking, as you have said always: {about}.")
         return True
 
     def _question(self, requests: Sequence[ApprovalRequest], index: int) -> "_Question":
