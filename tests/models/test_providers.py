@@ -126,6 +126,23 @@ def test_A48_thought_signatures_of_gemini_go_back_with_their_calls() -> None:
     assert "extra_content" not in other
 
 
+def test_A48_encrypted_thoughts_of_openrouter_go_back_with_their_calls() -> None:
+    """As it hands on Gemini's signatures: `reasoning_details` without any text."""
+    details = [{"type": "reasoning.encrypted", "data": "c2lnbmF0dXJl", "id": "call-1", "index": 0}]
+    call = {"index": 0, "id": "call-1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+    said = {"role": "assistant", "content": None, "reasoning": None, "reasoning_details": details, "tool_calls": [call]}
+    whole = {"choices": [{"message": said, "finish_reason": "tool_calls"}]}
+    model = connect("openrouter:google/gemini-3-pro", environment={"OPENROUTER_API_KEY": "k"})
+    assembly = model.assembly()
+    assembly.feed(json.dumps({"choices": [{"delta": said, "finish_reason": "tool_calls"}]}))
+    for answer in (whole, assembly.finish()):
+        turn = model.read(answer).message
+        request = ModelRequest(messages=[user(), turn, results(turn)], tools=(ADD,))
+        sent = json.loads(model.encode(request, stream=False))["messages"][1]
+        assert details == sent["reasoning_details"]
+        assert "reasoning" not in sent
+
+
 THINKING = {"type": "thinking", "thinking": [{"type": "text", "text": "Two and "}, {"type": "text", "text": "two."}]}
 
 

@@ -88,9 +88,9 @@ def _blocks(message: Mapping[str, Any], response_id: str, dropped: list[str]) ->
 
 def _reasoning(message: Mapping[str, Any]) -> Iterator[ReasoningBlock]:
     field = next((field for field in REASONING_FIELDS if text_of(message, field)), None)
-    if field is not None:
-        kept = {key: message[key] for key in (field, "reasoning_details") if message.get(key)}
-        yield ReasoningBlock(text=message[field], raw=kept)
+    kept = {key: message[key] for key in (field, "reasoning_details") if key is not None and message.get(key)}
+    if kept:  # without a text where OpenRouter hands on thoughts that are encrypted, such as Gemini's signatures
+        yield ReasoningBlock(text="" if field is None else message[field], raw=kept)
     elif thought := _join_parts(message, _thought):  # Mistral's, which takes none back in a field of its own
         yield ReasoningBlock(text=thought)
 
