@@ -7,6 +7,7 @@ Chromium tells of each that takes more than 50 ms. Times depend on the machine; 
 """
 
 import asyncio
+import http.client
 import json
 import os
 import resource
@@ -110,9 +111,18 @@ class Server:
         )
         assert self.process.stdout is not None
         self.link = json.loads(self.process.stdout.readline())["url"]
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        self.start_s = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         self.url = self.link.partition("/#")[0]
+        # The first request goes out after the line was read; what is loaded behind the page begins with its answer.
+        connection = http.client.HTTPConnection(self.url.removeprefix("http://"))
+        connection.request("GET", "/")
+        assert connection.getresponse().status == 200
+        self.first_byte_s = self.cpu_s()
+        connection.close()
+
+    def cpu_s(self) -> float:
+        """The CPU time of all threads until now, in seconds."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def memory_mb(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -124,15 +134,15 @@ class Server:
 
 
 def measure_start(home: Path, project: Path) -> tuple[float, float]:
-    """The CPU time of the server's start, the median of three, in seconds and in starts of a bare interpreter."""
+    """The CPU time from the start to the first byte of the page, in seconds and in starts of a bare interpreter."""
     served = []
-    for _ in range(3):
+    for _ in range(ROUNDS):
         server = Server(home, project)
-        served.append(server.start_s)
+        served.append(server.first_byte_s)
         server.stop()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     for _ in range(10):
-        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        subprocess.run([sys.executable, "-I", "-c", "pass"], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     bare = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / 10
     return median(served), median(served) / bare
@@ -241,7 +251,12 @@ def main() -> None:
                 page, sizes = open_page(browser, server)
                 first_ms, size = longest_task(page), sum(sizes)
                 rows = [
-                    ("server start", f"{start_s:.2f} s of CPU", f"{starts:.1f} bare starts", starts <= STARTS_AT_MOST),
+                    (
+                        "start to first byte",
+                        f"{start_s:.2f} s of CPU",
+                        f"{starts:.1f} bare starts",
+                        starts <= STARTS_AT_MOST,
+                    ),
                     ("first screen", f"{size / 1_000:.0f} KB", task(first_ms), size <= FIRST_SCREEN_BYTES),
                 ]
                 for run_id, title, shown in (

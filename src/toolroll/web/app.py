@@ -1,11 +1,10 @@
 """The web application: the routes behind the guards, and a worker beside them if one is wanted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from typing import Final, Protocol
+from typing import Protocol
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -20,11 +19,10 @@ from toolroll.apps.webhooks import WebhookSender
 from toolroll.engine.engine import DEFAULT_QUEUE
 from toolroll.home.settings import read_settings
 from toolroll.web.api import Api, Service
-from toolroll.web.guard import LOCAL_NAMES, MAX_CONNECTIONS, BodyGuard, GuardedProtocol, HostGuard
+from toolroll.web.guard import LOCAL_NAMES, BodyGuard, HostGuard
 from toolroll.web.page_parts import PageParts
 from toolroll.web.problems import Problem, problem_response
-
-SHUTDOWN_SECONDS: Final = 10
+from toolroll.web.server import SHUTDOWN_SECONDS
 
 
 class Mounted(Protocol):
@@ -109,35 +107,6 @@ def _routes(parts: Mapping[str, Mounted]) -> list[Route]:
 
 def _guards(names: Collection[str]) -> list[Middleware]:
     return [Middleware(HostGuard, names=names), Middleware(BodyGuard)]
-
-
-def run_server(app: Starlette, *, host: str, port: int, on_start: Callable[[int], None]) -> None:
-    """Serve the application until SIGTERM or Ctrl-C; `on_start` is called with the port."""
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        http=GuardedProtocol,
-        limit_concurrency=MAX_CONNECTIONS,
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-    )
-    _Server(config, on_start).run()
-
-
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_start: Callable[[int], None]) -> None:
-        super().__init__(config)
-        self._on_start = on_start
-
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]  # sockets of any kind
-        await super().startup(None if sockets is None else sockets)  # type: ignore[arg-type]  # as above
-        for server in self.servers:
-            for one in server.sockets:
-                self._on_start(one.getsockname()[1])
-                return
 
 
 async def _answer_http_error(_request: Request, error: Exception) -> Response:

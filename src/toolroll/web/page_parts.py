@@ -16,7 +16,7 @@ from toolroll.web.ag_ui import AG_UI_OPERATIONS, AgUiApi
 from toolroll.web.home_api import HOME_OPERATIONS, HomeApi
 from toolroll.web.ideas_api import IDEA_OPERATIONS, IdeasApi
 from toolroll.web.models import Operation
-from toolroll.web.page import page_routes
+from toolroll.web.page import PREFIX, PageFiles
 from toolroll.web.page_api import PAGE_OPERATIONS, PageApi
 from toolroll.web.profile_api import PROFILE_OPERATIONS, ProfileApi
 from toolroll.web.routing import make_routes
@@ -66,7 +66,8 @@ class PageParts:
             (SettingsApi(folder, environment, service.doctor), SETTINGS_OPERATIONS),
         ]
         found = [route for part, operations in parts for route in make_routes(part, operations, service.doorkeeper)]
-        return [*found, *page_routes()]
+        page = PageFiles()
+        return [*found, Route("/", page), Route(f"{PREFIX}{{path:path}}", page)]
 
     async def close(self) -> None:
         """Stop everything; all of it can go on from its record."""

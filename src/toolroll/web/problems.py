@@ -1,8 +1,6 @@
 """Errors of the HTTP API: problem details (RFC 9457) with the stable codes of toolroll."""
 
-from typing import Final
-
-from starlette.responses import JSONResponse
+from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import (
     DecisionRefused,
@@ -13,6 +11,10 @@ from toolroll.errors import (
     UrlRefused,
     UsageError,
 )
+from toolroll.lazy import load
+
+if TYPE_CHECKING:
+    from starlette.responses import JSONResponse
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -42,7 +44,7 @@ class Problem(Exception):
         self.detail: str = detail
 
 
-def problem_response(problem: Problem) -> JSONResponse:
+def problem_response(problem: Problem) -> "JSONResponse":
     """Return the answer that says what is wrong."""
     body = {
         "type": "about:blank",
@@ -52,7 +54,9 @@ def problem_response(problem: Problem) -> JSONResponse:
         "detail": problem.detail,
     }
     headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else None  # noqa: PLR2004 - an HTTP status
-    return JSONResponse(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
+    # Three interpreter starts: a page that nobody refuses does without.
+    make: type[JSONResponse] = load("starlette.responses:JSONResponse")
+    return make(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
 
 
 def problem_of(error: ToolrollError) -> Problem:

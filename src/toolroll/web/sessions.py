@@ -20,8 +20,8 @@ _RANDOM_BYTES: Final = 32
 class Sessions:
     """The sessions of one launch, in memory: with the process they are gone, and so is its link."""
 
-    def __init__(self) -> None:
-        self.launch_token: str = secrets.token_urlsafe(_RANDOM_BYTES)
+    def __init__(self, launch_token: str | None = None) -> None:
+        self.launch_token: str = launch_token or secrets.token_urlsafe(_RANDOM_BYTES)
         self._ids: list[str] = []
         # Cookies of one host are shared by all its ports: each launch has a name of its own.
         self._cookie = f"toolroll_{secrets.token_hex(4)}"

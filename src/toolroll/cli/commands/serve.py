@@ -74,7 +74,7 @@ def tokens() -> None:
 )
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.serve:create_token")
+@body("toolroll.cli.actions.tokens:create_token")
 def create() -> None:
     """Create the token NAME, and show its secret. Only its hash is stored, so it cannot be shown again.
 
@@ -89,7 +89,7 @@ def create() -> None:
 @click.option("--new", "is_new", is_flag=True, help="Replace the secret that there is.")
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.serve:create_webhook_secret")
+@body("toolroll.cli.actions.tokens:create_webhook_secret")
 def webhook_secret() -> None:
     """Create the secret that webhooks are signed with, and show it once: the receiver checks signatures with it.
 
@@ -105,7 +105,7 @@ def webhook_secret() -> None:
 @tokens.command("list", short_help="List the tokens.")
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.serve:list_tokens")
+@body("toolroll.cli.actions.tokens:list_tokens")
 def list_tokens() -> None:
     """List the tokens with their scopes, never their secrets.
 
@@ -119,7 +119,7 @@ def list_tokens() -> None:
 @click.argument("name")
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.serve:revoke_token")
+@body("toolroll.cli.actions.tokens:revoke_token")
 def revoke() -> None:
     """Revoke the token NAME: from now on it is not accepted.
 

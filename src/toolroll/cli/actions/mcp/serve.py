@@ -90,7 +90,7 @@ def _serve_http(session: Session, server: object, *, port: int | None, names: tu
             "The token ends with this command; 'toolroll tokens create NAME --scope mcp' makes one that stays."
         )
 
-    load("toolroll.web.app:run_server")(app, host=_HOST, port=8_421 if port is None else port, on_start=on_start)
+    load("toolroll.web.server:run_server")(app, host=_HOST, port=8_421 if port is None else port, on_start=on_start)
 
 
 def check_sdk() -> None:
