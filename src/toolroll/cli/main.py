@@ -43,7 +43,9 @@ _COMMANDS: Final = {
     "stats": LazyCommand(place="toolroll.cli.commands.runs:stats", summary="Show figures about tools and models."),
     "jobs": LazyCommand(place="toolroll.cli.commands.jobs:jobs", summary="List, watch, cancel or answer queued work."),
     "worker": LazyCommand(place="toolroll.cli.commands.jobs:worker", summary="Do the queued work."),
-    "serve": LazyCommand(place="toolroll.cli.commands.serve:serve", summary="Open the page in a browser; serve the HTTP API."),
+    "serve": LazyCommand(
+        place="toolroll.cli.commands.serve:serve", summary="Open the page in a browser; serve the HTTP API."
+    ),
     "tokens": LazyCommand(place="toolroll.cli.commands.serve:tokens", summary="Manage the tokens of the HTTP service."),
     "mcp": LazyCommand(place="toolroll.cli.commands.mcp:mcp", summary="Serve tools to other programs over MCP."),
     "outputs": LazyCommand(

@@ -42,3 +42,38 @@ def test_S12_a_small_change_fits_on_one_screen_and_the_rest_is_behind_a_key(
         screen.send(CTRL_D)
         assert screen.end()[0] == 0
     assert "// MADE:" in project.text(MAIN)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (40, 40)])
+def test_S12_one_file_of_several_can_be_edited_and_what_is_allowed_together_is_undone_together(
+    project: Project, columns: int, rows: int
+) -> None:
+    changes = [{"path": name, "content": f"{name}\n", "create": True} for name in ("one.txt", "two.txt")]
+    change_set = {"calls": [{"name": "apply_changes", "arguments": {"changes": changes, "description": "Two."}}]}
+    batch = {
+        "calls": [
+            {"name": "create_file", "arguments": {"path": name, "content": "x\n", "description": "d"}}
+            for name in ("three.txt", "four.txt")
+        ]
+    }
+    model = project.script(change_set, "Set.", batch, "Batch.")
+    env = {"EDITOR": "sed -i s/two/TWO/"}
+    with chat(project, "code", "--model", model, columns=columns, rows=rows, env=env) as screen:
+        screen.say("a set")
+        screen.asks("Allow this?")
+        press(screen, "e", "Which file? [1-2]")
+        press(screen, "2", "on]")
+        screen.send(b"y" + ENTER)
+        screen.say("a batch")
+        screen.asks("Allow this?")
+        press(screen, "a", "Yes to all 2? [y/n]")
+        screen.send(b"y" + ENTER)
+        screen.say("/undo")
+        screen.asks("Do this? [y/n]")
+        screen.send(b"y" + ENTER)
+        screen.shows("Undo: ")
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+    assert (project.text("one.txt"), project.text("two.txt")) == ("one.txt\n", "TWO.txt\n")
+    assert not [name for name in ("three.txt", "four.txt") if (project.root / name).exists()]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.kernel.approval.request import Preview
-from toolroll.kernel.diff.hunks import Diff, apply_hunks, parse_diff, parse_diffs, restore_original
+from toolroll.kernel.diff.hunks import Diff, apply_diff, apply_hunks, parse_diff, parse_diffs, restore_original
 
 # Few different lines, so that hunks move, repeat and touch the ends; with everything that is not a line end.
 LINES = st.sampled_from(
@@ -30,6 +30,7 @@ def test_S5_some_hunks_give_exactly_the_text_with_only_these(before: str, after:
     diff = diff_of(before, after)
     count = len(diff.hunks)
     assert before == restore_original(after, diff)
+    assert after == apply_diff(before, diff)
     assert after == apply_hunks(after, diff, [True] * count)
     taken = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
     partly = apply_hunks(after, diff, taken)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from toolroll.errors import EditRefused, UsageError
 from toolroll.kernel.approval.permit import make_seal
 from toolroll.kernel.approval.request import content_hash
-from toolroll.kernel.diff.hunks import apply_hunks, parse_diff, parse_diffs, restore_original
+from toolroll.kernel.diff.hunks import EDITED, apply_hunks, parse_diff, parse_diffs, restore_original
+from toolroll.kernel.diff.unified import unified_diff
 from toolroll.safe.paths.names import parse_path
 from toolroll.workspace.changes.proposal import ABSENT, Change, Proposal, Span, select_changes
 
@@ -192,3 +193,19 @@ def test_C3_parts_of_a_change_of_encoding_are_refused() -> None:
     first = "".join([*(f"{heading}\n" for heading in diffs[0].headings), *(hunk.text for hunk in diffs[0].hunks[:1])])
     with pytest.raises(UsageError, match="encoding"):
         select_changes(mixed, first)
+
+
+@given(st.text(max_size=40).filter(lambda text: "\r" not in text and "\0" not in text))
+def test_S12_a_person_can_write_one_of_several_files(text: str) -> None:
+    first, second = PROPOSAL.changes[:2]
+    own = "".join([f"{EDITED}{first.path}\n", *unified_diff(first.texts[0], text, path=str(first.path))[1:]])
+    taken = select_changes(PROPOSAL, own + "".join(second.diff))
+    assert taken.changes[0].texts[1] == text
+    assert taken.changes[1] == second
+
+
+def test_S12_a_persons_diff_must_fit_what_is_there() -> None:
+    first = PROPOSAL.changes[0]
+    own = "".join([f"{EDITED}{first.path}\n", *unified_diff("something else\n", "x\n", path=str(first.path))[1:]])
+    with pytest.raises(UsageError, match="not part of what was proposed"):
+        select_changes(PROPOSAL, own)

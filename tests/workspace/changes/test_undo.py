@@ -513,3 +513,19 @@ def test_C31_an_undo_of_nothing_whose_change_is_no_longer_kept_is_nothing_to_red
             db.execute("delete from changes where id = ?", (made.id,))
     with pytest.raises(UsageError, match="There is nothing to redo"):
         desk.redo()
+
+
+def test_S12_what_was_allowed_together_is_undone_together(
+    workspace: Workspace, history: History, desk: Desk, folder: Path
+) -> None:
+    for name, batch in (("a", None), ("b", "1"), ("c", "1"), ("d", "2")):
+        proposal = Proposal(changes=(Change(path=workspace.path(name), before=None, after=b"x"),))
+        apply(workspace, proposal, history, run_id="r", batch=batch)
+    desk.undo()
+    assert set(files(folder)) == {"a", "b", "c"}
+    desk.undo()
+    assert set(files(folder)) == {"a"}
+    desk.redo()
+    assert set(files(folder)) == {"a", "b", "c"}
+    desk.undo(change=history.changes(path="b")[-1].id)
+    assert set(files(folder)) == {"a", "c"}, "one that is named is undone alone"

@@ -19,7 +19,9 @@ from toolroll.cli.terminal.terminal import Terminal, confirm, interruptible, ope
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval.hunk_choice import HunkChoice, find_choice
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
-from toolroll.kernel.diff.hunks import Diff, restore_original
+from toolroll.kernel.call.context import random_id
+from toolroll.kernel.diff.hunks import EDITED, Diff, restore_original
+from toolroll.kernel.diff.unified import unified_diff
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 from toolroll.safe.text import visible
 
@@ -101,7 +103,7 @@ class TerminalApprover:
             if answer != "all":
                 decisions.append(answer)
             elif self._confirm_all(requests, len(decisions) + 1):
-                decisions += [Approve()] * (len(requests) - len(decisions))
+                decisions += [Approve(batch=random_id())] * (len(requests) - len(decisions))
 
     def _is_covered(self, request: ApprovalRequest) -> bool:
         """Whether an "always" to a question before this one holds for it, too; that is told."""
@@ -225,15 +227,40 @@ class _Question:
         return "all"
 
     def _edit(self) -> Decision | None:
+        if self._choice is not None and self._choice.is_patch:
+            return self._edit_one_of(self._choice.diffs, dict(self._request.preview.texts))
         proposed = self._request.preview.editable
         assert proposed is not None
-        text: str = proposed
+        text = self._edit_text(proposed, self._diff)
+        return None if text is None else Approve(edited=text)
+
+    def _edit_one_of(self, diffs: Sequence[Diff], texts: Mapping[str, str]) -> Decision | None:
+        """Let the person edit the text of one file; the others are taken as they are."""
+        files = [diff for diff in diffs if diff.name in texts]
+        listed = (f"{number}  {visible(diff.name, keep=())}" for number, diff in enumerate(files, 1))
+        self._terminal.say("\n".join(listed), "text")
+        answer = self._terminal.ask(f"Which file? [1-{len(files)}] ") or ""
+        numbered = {str(number): diff for number, diff in enumerate(files, 1)}
+        if answer not in numbered:
+            self._terminal.say("No file was chosen.")
+            return None
+        diff = numbered[answer]
+        text = self._edit_text(texts[diff.name], diff)
+        before = restore_original(texts[diff.name], diff)
+        if text is None or before is None:
+            return None
+        own = "".join([f"{EDITED}{diff.name}\n", *list(unified_diff(before, text, path=diff.name))[1:]])
+        return Approve(edited="".join(own if one is diff else one.text for one in diffs))
+
+    def _edit_text(self, proposed: str, diff: Diff | None) -> str | None:
+        """Return the text as the person wants it; None where they leave it."""
+        text = proposed
         while True:
             try:
                 text = edit_text(
                     text,
-                    name=self._diff.name if self._diff else "",
-                    line=_first_changed_line(self._diff),
+                    name=diff.name if diff else "",
+                    line=_first_changed_line(diff),
                     environment=self._environment,
                     input_fd=self._terminal.input_fd,
                 )
@@ -243,24 +270,16 @@ class _Question:
             if text == proposed:
                 self._terminal.say("You changed nothing.")
                 return None
-            if not show_all(self._terminal, self._edited_rows(proposed, text)):
+            if not show_all(self._terminal, _edited_rows(proposed, text, diff)):
                 return None
             match self._terminal.ask("\nUse your text? [y yes · n no · e edit on] ", fresh=True):
                 case "y" | "yes":
-                    return Approve(edited=text)
+                    return text
                 case "e" | "edit":
                     continue
                 case _:
                     self._terminal.say("Your text was dropped.")
                     return None
-
-    def _edited_rows(self, proposed: str, text: str) -> list[Row]:
-        """What the person's own text would change: against what is there now, where that is known."""
-        before = restore_original(proposed, self._diff) if self._diff else None
-        name = self._diff.name if self._diff else "the proposed text"
-        title = "With your text" if before is not None else "What you changed"
-        change = Preview.of_change(proposed if before is None else before, text, path=name)
-        return [Row(), Row(text=title, look="title"), *preview_rows(change)]
 
     def _choose_hunks(self) -> Decision | None:
         assert self._choice is not None
@@ -289,6 +308,15 @@ def _first_changed_line(diff: Diff | None) -> int:
     return max(hunk.new_start + before + 1, 1)
 
 
+def _edited_rows(proposed: str, text: str, diff: Diff | None) -> list[Row]:
+    """Return what the person's own text would change: against what is there now, where that is known."""
+    before = restore_original(proposed, diff) if diff else None
+    name = diff.name if diff else "the proposed text"
+    title = "With your text" if before is not None else "What you changed"
+    change = Preview.of_change(proposed if before is None else before, text, path=name)
+    return [Row(), Row(text=title, look="title"), *preview_rows(change)]
+
+
 def _is_text(preview: Preview, choice: HunkChoice | None) -> bool:
-    """Whether a person may write something else: what stands for several files is taken in parts instead."""
-    return preview.editable is not None and (choice is None or choice.single is not None)
+    """Whether a person may write something else: the text of one file, also where there are several."""
+    return preview.editable is not None and (choice is None or choice.single is not None or bool(preview.texts))

@@ -47,6 +47,8 @@ class Preview:
     """Further lines that the answer is not bound to."""
     doubts: tuple[str, ...] = ()
     """What speaks against it, as far as a program can tell; a general yes is no answer to that."""
+    texts: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    """The proposed text of each of several files, by name, where a person may edit one; nothing is bound to them."""
     reports_edit: bool = field(default=False, compare=False)
     """Whether the tool itself tells the model what a person edited; if not, the agent does."""
     payload: object = field(default=None, compare=False, repr=False)
@@ -187,6 +189,8 @@ class Approve:
     """The text to use instead of the proposed one; None keeps the proposal."""
     arguments: Mapping[str, object] | None = None
     """All arguments to use instead of the proposed ones; None keeps them."""
+    batch: str | None = None
+    """A name that calls share which were allowed together: what they change can be undone together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,6 +199,7 @@ class ToolContext:
         "_home",
         "_values",
         "approved",
+        "batch",
         "call_id",
         "denied_paths",
         "edited_arguments",
@@ -223,6 +224,8 @@ class ToolContext:
         """Those of `denied_paths` that a person would be asked about, if the call named them."""
         self.edited_arguments: str | None = None  # those of a person, as JSON, in the place of the model's
         self.has_unread_edit: bool = False  # of a person, which the tool has not looked at so far
+        self.batch: str | None = None
+        """What calls share that a person allowed together."""
         self._cancelled = False
         self._values: ValueStore | None = None
         self._home: tuple[asyncio.AbstractEventLoop, int] | None = None  # and the thread that it runs in

@@ -265,6 +265,7 @@ async def settle(
     if isinstance(now, ToolResult):
         return now
     ctx.has_unread_edit = decision.edited is not None
+    ctx.batch = decision.batch
     return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview, targets=asking.targets)
 
 

@@ -6,13 +6,15 @@ against the diff on the way. A diff that does not describe that text gives nothi
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 Sign: TypeAlias = Literal[" ", "-", "+"]
 
 # Nine digits: no file has more lines, and `int` takes quadratic time on long ones.
 _HEADING: Final = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@.*")
+EDITED: Final = "--- edited/"
+"""Begins the diff of a file, among those of others, that a person has written and not only chosen from."""
 _NO_NEWLINE: Final = "\\ No newline at end of file"
 
 
@@ -131,6 +133,21 @@ def apply_hunks(proposed: str, diff: Diff, taken: Sequence[bool]) -> str | None:
         kept += [*lines[at : hunk.new_start], *(hunk.new if take else hunk.old)]
         at = end
     return "".join([*kept, *lines[at:]])
+
+
+def apply_diff(original: str, diff: Diff) -> str | None:
+    """Return the text after the change; None if the diff does not fit."""
+    signs: dict[Sign, Sign] = {" ": " ", "-": "+", "+": "-"}
+    backwards = tuple(
+        replace(
+            hunk,
+            old_start=hunk.new_start,
+            new_start=hunk.old_start,
+            lines=tuple(replace(line, sign=signs[line.sign]) for line in hunk.lines),
+        )
+        for hunk in diff.hunks
+    )
+    return restore_original(original, replace(diff, hunks=backwards))
 
 
 def restore_original(proposed: str, diff: Diff) -> str | None:

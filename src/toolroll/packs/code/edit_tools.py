@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -73,7 +74,8 @@ def build_preview(proposal: Proposal) -> Preview:
     preview = proposal.preview()
     if len(proposal.changes) == 1 and proposal.edited is None:
         return preview
-    return replace(preview, editable=preview.text if proposal.edited is None else proposal.edited)
+    texts = tuple((str(change.path), change.texts[1]) for change in proposal.changes if change.after is not None)
+    return replace(preview, editable=preview.text if proposal.edited is None else proposal.edited, texts=texts)
 
 
 def _apply_edits(proposal: Proposal, edited: str) -> Proposal:
@@ -238,7 +240,8 @@ async def apply_proposal(
         raise tool_failure("Nobody has approved this. Nothing was written.", code="needs_approval")
     proposal = preview.payload
     with tool_errors():
-        applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id, call_id=ctx.call_id)
+        make = partial(apply, workspace, proposal, history, run_id=ctx.run_id, call_id=ctx.call_id, batch=ctx.batch)
+        applied = await asyncio.to_thread(make)
     await asyncio.to_thread(_refresh_index, index, proposal, ctx)
     await asyncio.to_thread(_note_seen, SeenFiles(ctx.run), contents, proposal)
     notes = (*proposal.match_notes, *proposal.doubts, *applied.notes, *_merge_notes(proposal))

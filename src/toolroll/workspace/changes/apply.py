@@ -84,12 +84,14 @@ def apply(
     *,
     run_id: str,
     call_id: str | None = None,
+    batch: str | None = None,
     kind: Kind = "change",
     undoes: Sequence[tuple[str, str]] = (),
 ) -> AppliedChange:
     """Write what the proposal says, or raise and leave everything as it was; StaleFile if it is out of date.
 
-    `call_id` is the call that makes the change, by which a resumed run finds out what became of it.
+    `call_id` is the call that makes the change, by which a resumed run finds out what became of it. Changes
+    with the same `batch` are undone together.
     """
     changes = proposal.changes
     workspace = workspace.without_links()  # the paths are resolved: what has become a link since was not approved
@@ -103,6 +105,7 @@ def apply(
             contents=tuple(one for change in changes for one in (change.before, change.after) if one is not None),
             undoes=tuple(undoes),
             call_id=call_id,
+            batch=batch,
         )
         history.begin(intent)
         reports = _write_all(workspace, history, intent, changes)

@@ -67,6 +67,7 @@ where redo.kind = 'redo' and redo.state in ('applied', 'partial') order by redo.
 """
 _OF_CALL: Final = "id in (select change from calls where run_id = ? and call_id = ?)"
 _WITHOUT_CALL: Final = "run_id = ? and not exists (select 1 from calls where change = changes.id)"
+_OF_BATCH: Final = "select change from batches where batch = (select batch from batches where change = ?)"
 _DROP_UNUSED: Final = """
 delete from contents where not exists (select 1 from entries where before = hash)
 and not exists (select 1 from entries where after = hash)
@@ -117,6 +118,8 @@ class History:
             db.executemany("insert or ignore into contents values (?, ?)", bodies)
             if intent.call_id is not None:
                 db.execute("insert into calls values (?, ?, ?)", (intent.id, intent.run_id, intent.call_id))
+            if intent.batch is not None:
+                db.execute("insert into batches values (?, ?)", (intent.id, intent.batch))
 
     def finish(
         self, change: str, state: State, *, hard_linked: Sequence[str] = (), rolled_back: Sequence[str] = ()
@@ -147,6 +150,12 @@ class History:
     def of_call(self, run_id: str, call_id: str) -> Record | None:
         """Return the latest change that a call of a run began, or None."""
         return next(iter(self._records(_OF_CALL, [run_id, call_id], 1)), None)
+
+    def allowed_with(self, change: str) -> frozenset[str]:
+        """Return the changes that were allowed together with this one, itself among them."""
+        with self._reading() as db:
+            rows = db.execute(_OF_BATCH, (change,)).fetchall()
+        return frozenset((change, *(row[0] for row in rows)))
 
     def has_changes_without_call(self, run_id: str) -> bool:
         """Return whether a run has changes of unknown calls: versions before 0.2.0 did not record them."""
@@ -253,7 +262,7 @@ def _size(db: "sqlite3.Connection") -> int:
 
 
 def _drop(db: "sqlite3.Connection", change: str) -> None:
-    for table in ("entries", "undoes", "calls"):
+    for table in ("entries", "undoes", "calls", "batches"):
         db.execute(f"delete from {table} where change = ?", (change,))  # noqa: S608 - ours
     db.execute("delete from changes where id = ?", (change,))
     db.execute(_DROP_UNUSED)

@@ -14,7 +14,7 @@ from typing import Final
 
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Preview, content_hash
-from toolroll.kernel.diff.hunks import Diff, Hunk, apply_hunks, parse_diff, parse_diffs
+from toolroll.kernel.diff.hunks import EDITED, Diff, Hunk, apply_diff, apply_hunks, parse_diff, parse_diffs
 from toolroll.kernel.diff.unified import opcodes, unified_diff
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.workspace.edit.encoding import EncodedText, decode_exactly
@@ -225,10 +225,10 @@ def _with_mark(carrier: EncodedText) -> str:
 
 
 def select_changes(proposal: Proposal, patch: str) -> Proposal:
-    """Return the proposal with only what is in the patch; UsageError where that was not proposed (C32).
+    """Return the proposal with only what is in the patch; UsageError where that does not fit (C32).
 
     The patch is the proposal's own diff with hunks left out. Each of its hunks must be one that was shown, to the last
-    byte: a diff is a way to choose here, not a way to write.
+    byte. Only where its heading says that a person has edited the file, it is a diff of theirs from what is there now.
     """
     diffs = parse_diffs(patch)
     changes = {str(change.path): change for change in proposal.changes}
@@ -245,6 +245,8 @@ def _names(diffs: tuple[Diff, ...]) -> set[str]:
 
 def _select_hunks(change: Change, wanted: Diff) -> Change:
     proposed = parse_diff("".join(change.diff))
+    if wanted.headings[0] == f"{EDITED}{wanted.name}":
+        return _edit_change(change, wanted)
     if proposed is None or not set(wanted.hunks) <= set(proposed.hunks):
         raise _not_proposed()
     kept: set[Hunk] = set(wanted.hunks)
@@ -257,6 +259,14 @@ def _select_hunks(change: Change, wanted: Diff) -> Change:
     if text is None or (before.encoding, before.mark) != (after.encoding, after.mark):
         raise UsageError(f"The encoding of '{change.path}' changes as a whole: take all of it, or leave it.")
     return replace(change, after=after.encode(text))
+
+
+def _edit_change(change: Change, wanted: Diff) -> Change:
+    """Return the change with a person's text, which their diff gives of what is there now."""
+    text = apply_diff(change.texts[0], wanted)
+    if text is None or change.after is None:
+        raise _not_proposed()
+    return replace(change, after=encode_person_text(change.before, change.after, text, path=str(change.path)))
 
 
 def _not_proposed() -> UsageError:

@@ -69,6 +69,8 @@ class Intent:
     undoes: tuple[tuple[str, str], ...] = ()
     call_id: str | None = None
     """The call of the run that makes the change: what became of the call is what became of the change."""
+    batch: str | None = None
+    """What changes share that were allowed together, and are undone together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +138,15 @@ create table if not exists calls (
     call_id text not null
 ) strict, without rowid;
 create index if not exists calls_of_run on calls (run_id, call_id);
+create table if not exists batches (
+    change text primary key,
+    batch text not null
+) strict, without rowid;
+create index if not exists changes_of_batch on batches (batch);
 """
 HISTORY: Final = RecordDatabase(
     name="history",
-    version=2,  # 1 had no calls
+    version=3,  # 1 had no calls, 2 no batches
     tables=_TABLES,
     synchronous="full",  # an intent must be there when the files that it names are: also after a power cut
     first_pragma="auto_vacuum = incremental",

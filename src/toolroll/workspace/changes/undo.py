@@ -95,7 +95,8 @@ def plan_undo(
 ) -> UndoPlan:
     """Plan an undo of a change, of all of a run, or of what was done last, to a file or at all.
 
-    That is the latest change, or the latest redo with all that it brought back: whichever came later.
+    That is the latest change, with those that were allowed together with it, or the latest redo with all that it
+    brought back: whichever came later.
     """
     listed = history.changes(run_id=run_id, path=path)
     records = [one for one in listed if _is_active(one, "change", path)]
@@ -105,6 +106,9 @@ def plan_undo(
         raise UsageError(_nothing_message(history, "undo", change))
     is_named = change is not None or run_id is not None
     chosen = records if is_named else _latest_parts(records, [one.id for one in listed], history.redone(), path)
+    if not is_named and path is None and len(chosen) == 1:
+        together = history.allowed_with(chosen[0].id)
+        chosen = [one for one in records if one.id in together] if chosen[0] in records else chosen
     plan = _build_plan(workspace, history, chosen, kind="undo", path=path)
     return replace(plan, more=0 if path is None else len(records) - len(chosen))
 
