@@ -189,7 +189,7 @@ class Approve:
     """The text to use instead of the proposed one; None keeps the proposal."""
     arguments: Mapping[str, object] | None = None
     """All arguments to use instead of the proposed ones; None keeps them."""
-    batch: str | None = None
+    batch: str | None = field(default=None, compare=False, repr=False)
     """A name that calls share which were allowed together: what they change can be undone together."""
 
 
