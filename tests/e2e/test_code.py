@@ -196,7 +196,7 @@ def test_C41_C42_a_rejection_reaches_the_model_with_its_reason(tmp_path: Path) -
             assert terminal.end() == (0, "Then not.\n")
         rejected, missing = task.results(1)
         assert not (task.project.root / "src/b.js").exists()
-    assert rejected == ("User rejected changes: we have one", True)
+    assert rejected == ('{"error":true,"message":"User rejected changes: we have one"}', True)
     assert (missing[0].startswith('{"error":true,"message":"There is no \'none.js\''), missing[1]) == (True, True)
 
 

@@ -38,7 +38,7 @@ def list_run_tools(spec: AgentSpec, more: Sequence[CatalogEntry] = ()) -> Sequen
         return catalog.entries
     unknown = [name for name in spec.tools if catalog.get(name) is None]
     if unknown:
-        raise UsageError(catalog.tools.unknown(unknown[0]).text)
+        raise UsageError(catalog.tools.describe_unknown(unknown[0]))
     return [entry for entry in catalog.entries if entry.tool.name in spec.tools]
 
 

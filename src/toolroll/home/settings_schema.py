@@ -50,6 +50,7 @@ class LimitSettings(_Table):
 
     file_bytes: Count | None = Field(default=None, description="The largest file that is read or changed.")
     read_lines: Count | None = Field(default=None, description="Lines that one read shows at most.")
+    read_bytes: Count | None = Field(default=None, description="Bytes of lines that one read shows at most.")
     line_characters: Count | None = Field(default=None, description="Characters of a line that a read shows.")
     matches: Count | None = Field(default=None, description="Matches that one search shows.")
     kept_matches: Count | None = Field(default=None, description="Matches that one search keeps, to page through.")

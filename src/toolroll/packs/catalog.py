@@ -48,7 +48,7 @@ class Catalog:
         """Return the entry of that name; `ToolFailure` with the known names and the nearest one."""
         tools, found = self.tools, self.get(name)
         if found is None:
-            raise ToolFailure(tools.unknown(name).text, code="unknown_tool")
+            raise ToolFailure(tools.describe_unknown(name), code="unknown_tool")
         return found
 
 

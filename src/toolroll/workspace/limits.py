@@ -14,6 +14,7 @@ class Limits:
 
     file_bytes: int = MIB  # of a file that is read or edited: about 250,000 tokens, more than a model can hold
     read_lines: int = 2_000  # of one file at once
+    read_bytes: int = 45_000  # of the lines of one read: with its heading it stays below the 50 KiB that are not cut
     line_characters: int = 2_000  # of one line; the longest line of usual source code is a tenth of it
     matches: int = 50  # of one search
     kept_matches: int = 5_000  # of one search, in the output that is kept: 100 pages, read in half a second

@@ -89,6 +89,9 @@ class Inside(Tool):
     def why(self, arguments: object) -> str:
         return f"why {arguments}"
 
+    def failure_content(self, message: str) -> object:
+        return {"failed": message}
+
     async def find_outcome(self, ctx: ToolContext) -> CallOutcome | None:
         self.told.append(ctx)
         return CallOutcome(state="done", text="found")
@@ -140,6 +143,7 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         "paths": one.paths(1),
         "locates": one.locates,
         "locate": await one.locate(("a",), ctx),
+        "failure_content": one.failure_content("no"),
         "find_outcome": await one.find_outcome(ctx),
         "why": one.why(1),
         "preview": await one.preview(1, ctx, "edit"),

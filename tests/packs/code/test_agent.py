@@ -147,7 +147,7 @@ async def test_C40_C41_a_run_finds_reads_proposes_and_writes(project: Path) -> N
     assert importers.startswith("3 imports in 3 files")
     assert content_hash((project / "src/main.js").read_bytes()) not in read
     assert edited.startswith(f"Written: {FORMAT} (+1 -0).")
-    assert rejected == "User rejected changes: Enough."
+    assert rejected == '{"error":true,"message":"User rejected changes: Enough."}'
     assert (project / FORMAT).read_text().count("// Words.") == 1
     assert f"{FORMAT} is imported by 3 files." in approver.requests[0].preview.hints
 

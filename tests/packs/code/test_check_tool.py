@@ -55,7 +55,7 @@ async def test_C34_a_failing_check_is_told_with_what_it_printed(root: Path) -> N
 async def test_C34_without_a_yes_nothing_runs(root: Path) -> None:
     code = "open('made', 'w').close()"
     result = await checked(root, sys.executable, "-c", code, approver=RecordingApprover([Reject()]))
-    assert (result.code, result.text) == ("rejected", "User rejected changes")
+    assert (result.code, result.text) == ("rejected", '{"error":true,"message":"User rejected changes"}')
     assert list(root.iterdir()) == []
 
 

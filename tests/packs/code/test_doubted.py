@@ -1,5 +1,6 @@
 """Proposals that a program doubts, that were rejected before, or whose files were quoted instead of read (A55, A56)."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,8 @@ async def test_A55_a_rejected_proposal_is_not_asked_again_and_another_one_is(fol
     other = one | {"new_string": "PAGE_SIZE = 60"}
     result = await work(folder, person, Call("edit", one), Call("edit", one), Call("edit", other))
     assert [request.arguments["new_string"] for request in person.asked] == ["PAGE_SIZE = 50", "PAGE_SIZE = 60"]
-    assert told(result, 1).startswith("User rejected changes: keep 20 (This is the same proposal as before.")
+    message = json.loads(told(result, 1))["message"]
+    assert message.startswith("User rejected changes: keep 20 (This is the same proposal as before.")
 
 
 async def test_A55_an_exact_and_unique_passage_counts_as_read_and_nothing_else_does(folder: Path) -> None:

@@ -138,7 +138,7 @@ async def test_C19_a_persons_own_call_needs_no_earlier_read(folder: Path) -> Non
         await person.ok("edit_file", path="f", content="all new\n", description="")
         [first, second] = person.asked
         assert "-one\n+1\n" in first.preview.text
-        assert second.why.startswith("Propose changes to a file by its complete new content.")
+        assert second.why == "Writes 'f' anew."
         assert "Use it" not in second.why
     assert (folder / "f").read_text() == "all new\n"
 
@@ -257,7 +257,7 @@ async def test_C18_a_passage_is_replaced_literally(coder: Coder) -> None:
     new = "$& \\1 \\n $$ {x}"
     await coder.ok("edit", path="f", old_string="old $1", new_string=new)
     assert coder.text("f") == f"a\n{new}\nb\n"
-    assert coder.asked[0].why == "Propose to replace one passage of a file."
+    assert coder.asked[0].why.startswith("Replaces 'old $1' with ")
 
 
 @pytest.mark.parametrize(
@@ -465,12 +465,30 @@ async def test_C30_C32_a_file_is_changed_and_shown_by_its_own_name(coder: Coder)
 # --- What a person decides -----------------------------------------------------------------------------
 
 
+async def test_C42_every_failure_of_the_pack_is_an_object_with_a_message(folder: Path) -> None:
+    async with coding(folder) as coder:
+        invalid, unknown = await coder.step(("read_file", {"paht": "f"}), ("reed_file", {"path": "f"}))
+    for result, code, word in ((invalid, "invalid_arguments", "path"), (unknown, "unknown_tool", "read_file")):
+        given = json.loads(result.text)
+        assert (result.code, set(given), given["error"]) == (code, {"error", "message"}, True)
+        assert word in given["message"]
+
+
+async def test_C30_an_edit_without_a_description_says_what_it_changes(folder: Path) -> None:
+    async with coding(folder) as coder:
+        await read(coder, f="one\nmore\n")
+        await coder.ok("edit", path="f", old_string="one\nmore", new_string="two")
+        await coder.ok("edit", path="f", old_string="two", new_string="three", description="Count on.")
+        assert [one.why for one in coder.asked] == ["Replaces 'one' and 1 more lines with 'two'.", "Count on."]
+
+
 async def test_C30_C42_a_rejection_reads_as_one(folder: Path) -> None:
     async with coding(folder, [Reject("Use tabs."), Reject()]) as coder:
         await read(coder, f="one\n")
         for text in ("User rejected changes: Use tabs.", "User rejected changes"):
             result = await coder("edit", path="f", old_string="one", new_string="two")
-            assert (result.is_error, result.code, result.text) == (True, "rejected", text)
+            assert (result.is_error, result.code) == (True, "rejected")
+            assert json.loads(result.text) == {"error": True, "message": text}
         assert coder.text("f") == "one\n"
 
 

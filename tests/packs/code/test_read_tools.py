@@ -126,13 +126,14 @@ async def test_C10_C42_a_near_miss_is_suggested(coder: Coder, project: Path) -> 
 async def test_C11_a_folder_with_kind_size_and_date(coder: Coder, folder: Path) -> None:
     (folder / "src").mkdir()
     (folder / "a.txt").write_text("12345")
-    os.utime(folder / "a.txt", (0, 1_700_000_000))
     (folder / "link").symlink_to("a.txt")
     (folder / "node_modules").mkdir()
+    for name in ("a.txt", "src", "node_modules"):
+        os.utime(folder / name, (0, 1_700_000_000))
     assert await coder.ok("list_files", path=".") == (
         "./ (4 entries)\n"
-        "folder  node_modules/  (ignored)\n"
-        "folder  src/\n"
+        "folder  node_modules/  2023-11-14 22:13  (ignored)\n"
+        "folder  src/  2023-11-14 22:13\n"
         "file    a.txt  5 bytes  2023-11-14 22:13\n"
         "link    link"
     )
@@ -141,6 +142,15 @@ async def test_C11_a_folder_with_kind_size_and_date(coder: Coder, folder: Path) 
     assert "file    src/b.txt  1 byte  " in await coder.ok("list_files", path="src")
     (folder / "src/b.txt").unlink()
     assert (await coder.ok("list_files", path="src", offset=3)).startswith("src/ is empty")
+
+
+async def test_C10_C44_the_bytes_of_one_read_are_a_setting_that_is_named_where_it_cuts(folder: Path) -> None:
+    (folder / "long.txt").write_text("twenty characters...\n" * 100)
+    async with coding(folder, limits=Limits(read_bytes=500)) as coder:
+        *_, last = (await coder.ok("read_file", path="long.txt")).split("\n")
+        assert last == "[80 more lines (one read shows 500 bytes at most): read on with offset=21]"
+        *_, last = (await coder.ok("read_file", path="long.txt", limit=5)).split("\n")
+        assert last == "[95 more lines: read on with offset=6]"
 
 
 @pytest.mark.parametrize("recursive", [False, True])
@@ -161,7 +171,7 @@ async def test_C11_C2_XF1_nothing_that_is_not_empty_is_called_so(folder: Path) -
     async with coding(folder, deny=("e/secret",)) as coder:
         for recursive in (False, True):
             listed = await coder.ok("list_files", path=".", recursive=recursive)
-            assert sorted(listed.split("\n")) == ["./ (2 entries)", "folder  e/", "pipe    a"]
+            assert [line[:10] for line in sorted(listed.split("\n"))] == ["./ (2 entr", "folder  e/", "pipe    a"]
             assert await coder.ok("list_files", path="e", recursive=recursive) == "e/ is empty."
         (folder / "e/secret").touch()
         (folder / "a").unlink()

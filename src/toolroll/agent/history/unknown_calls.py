@@ -15,7 +15,7 @@ from toolroll.journal.records import ApprovalQuestion, CallEnded, CallIntended
 from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.request import ApprovalRequest, Reject, rejection_text
 from toolroll.kernel.call.context import Run
-from toolroll.kernel.call.error_result import handle_error
+from toolroll.kernel.call.error_result import handle_error, shape_failure
 from toolroll.kernel.call.events import ApprovalDecided
 from toolroll.kernel.call.result import CallOutcome, ToolResult
 from toolroll.kernel.data.messages import ToolCall
@@ -106,7 +106,8 @@ async def _end_by_outcome(state: RunState, call: ToolCall, outcome: CallOutcome)
 
 async def end_unrun(state: RunState, call: ToolCall, text: str, *, code: str) -> None:
     """Answer a call that is not going to be run, in words that say so."""
-    await end_call(state, call, ToolResult.failure(text, code=code))
+    tool, failed = state.setup.tools.get(call.name), ToolResult.failure(text, code=code)
+    await end_call(state, call, failed if tool is None else shape_failure(failed, tool))
 
 
 async def end_call(state: RunState, call: ToolCall, result: ToolResult) -> None:

@@ -17,6 +17,7 @@ from toolroll.errors import HookFailed
 from toolroll.journal.records import ApprovalQuestion, CallEnded, CallIntended
 from toolroll.kernel.approval.request import Effect
 from toolroll.kernel.call.context import Ledger
+from toolroll.kernel.call.error_result import shape_failure
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.labels import NO_LABELS, collect_labels
@@ -34,7 +35,9 @@ async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[T
         await _run_hooked(state, left, batch)
     else:
         for call in left:
-            await batch.end(call, refusal[call.id])
+            tool = state.setup.tools.get(call.name)
+            refused = refusal[call.id]
+            await batch.end(call, refused if tool is None else shape_failure(refused, tool))
     state.started.clear()
     if state.waiting:
         return tuple(batch.logs.values()), _pending(state.waiting)

@@ -160,7 +160,7 @@ async def _read(path: RelativePath, workspace: "Workspace") -> Attachment:
         listing = await list_folder(workspace, path)
         return Attachment(path=str(path), text=format_listing(listing, f"{path}/"))
     reading = await asyncio.to_thread(read_lines, workspace, path)
-    page = format_file(reading)
+    page = format_file(reading, workspace.limits.read_bytes)
     return Attachment(
         path=str(status.resolved), text=page.text, hash=reading.hash, lines=reading.total_lines, seen=page.seen
     )

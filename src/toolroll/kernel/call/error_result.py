@@ -7,7 +7,7 @@ from toolroll.errors import ToolFailure, ToolrollError
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import Answered, ToolResult, Unclean, to_result
 from toolroll.kernel.data.messages import TextPart
-from toolroll.kernel.data.serialize import safe_str
+from toolroll.kernel.data.serialize import dump_json, safe_str
 from toolroll.kernel.failures import is_being_cancelled, log_failure
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
 from toolroll.safe.secrets.redact import redact_shown
@@ -44,6 +44,14 @@ def describe_failure(error: BaseException, tool: "Tool", ctx: ToolContext, *, pr
     if isinstance(error, ToolrollError):
         return ToolResult.failure(f"{_PREFIX}{message}", code=error.code)
     return ToolResult.failure(f"{_PREFIX}{'its preview failed: ' if preview else ''}{message}", code="tool_error")
+
+
+def shape_failure(result: ToolResult, tool: "Tool") -> ToolResult:
+    """Return a failure in the form that the tool gives to its failures; every other result as it is."""
+    if not result.is_error or result.type != "text":
+        return result
+    content = tool.failure_content(result.text)
+    return result if isinstance(content, str) else replace(result, type="json", value=content, text=dump_json(content))
 
 
 def _unclean_result(unclean: Unclean, tool: "Tool", ctx: ToolContext) -> ToolResult:

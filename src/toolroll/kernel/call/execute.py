@@ -25,7 +25,7 @@ from toolroll.kernel.approval.request import (
     unique_paths,
 )
 from toolroll.kernel.call.context import Ledger, ToolContext
-from toolroll.kernel.call.error_result import handle_error
+from toolroll.kernel.call.error_result import handle_error, shape_failure
 from toolroll.kernel.call.events import ApprovalDecided
 from toolroll.kernel.call.result import Done, ToolResult, to_result
 from toolroll.kernel.data.labels import ALL_LABELS, EXPOSED, Labels, collect_labels, is_exposed, is_outward
@@ -81,8 +81,8 @@ async def execute(tool: "Tool", raw: str, ctx: ToolContext) -> ToolResult:
     if isinstance(admitted, Asking):
         admitted = await _ask_about(admitted, ctx)
     if isinstance(admitted, Permit):
-        return await run_call(tool, raw, admitted, ctx)
-    return admitted
+        admitted = await run_call(tool, raw, admitted, ctx)
+    return shape_failure(admitted, tool)
 
 
 async def _ask_about(asking: Asking, ctx: ToolContext) -> Permit | ToolResult:

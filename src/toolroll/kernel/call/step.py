@@ -13,7 +13,7 @@ from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import ApprovalRequest, Decision
 from toolroll.kernel.call.context import Run, ToolContext
-from toolroll.kernel.call.error_result import describe_failure
+from toolroll.kernel.call.error_result import describe_failure, shape_failure
 from toolroll.kernel.call.execute import Asking, Locating, admit, judge_located, run_call, settle, show
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
@@ -157,6 +157,8 @@ class _StepRunner:
             me.uncancel()  # the tool did that to itself, and its siblings go on
             assert work.tool is not None
             work.state = describe_failure(error, work.tool, work.ctx)
+        if work.tool is not None:
+            work.state = shape_failure(_result(work), work.tool)
         if self._on_result is not None:
             await self._report(work, self._on_result)
 

@@ -155,6 +155,10 @@ class Tool(ABC):
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         """Return what would happen; with `edited`, what would happen with the person's text instead."""
 
+    def failure_content(self, message: str) -> object:
+        """Return what a model reads when a call is rejected, refused or fails with this message: here, the message."""
+        return message
+
     async def find_outcome(self, ctx: ToolContext) -> CallOutcome | None:  # noqa: ARG002 - for tools that know
         """Return what became of this call of a run that was cut off; None where the tool has no record of it."""
         return None
@@ -232,11 +236,18 @@ class Toolset:
         """Return what a model is told about all of them."""
         return tuple(tool.definition for tool in self)
 
-    def unknown(self, name: str) -> ToolResult:
-        """Return the answer to a call of a tool that does not exist: the known names, and the nearest one."""
+    def describe_unknown(self, name: str) -> str:
+        """Return that there is no tool of this name, with the known names and the nearest one."""
         known = ", ".join(self._tools) or "none"
         name = name[:MAX_TOOL_NAME_CHARACTERS]
         spelled = {tool.casefold(): tool for tool in self._tools}
         near = difflib.get_close_matches(name.casefold(), spelled, n=1)
         hint = f" Did you mean {spelled[near[0]]}?" if near else ""
-        return ToolResult.failure(f"Unknown tool {name!r}.{hint} Known tools: {known}.", code="unknown_tool")
+        return f"Unknown tool {name!r}.{hint} Known tools: {known}."
+
+    def unknown(self, name: str) -> ToolResult:
+        """Return the answer to a call of a tool that does not exist, in the form that failures have in this set."""
+        message = self.describe_unknown(name)
+        contents = (tool.failure_content(message) for tool in self)
+        shaped = next((content for content in contents if not isinstance(content, str)), message)
+        return ToolResult.failure(shaped, code="unknown_tool")

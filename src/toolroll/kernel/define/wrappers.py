@@ -139,6 +139,9 @@ class WrapperTool(Tool):
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         return await self._inner.preview(arguments, ctx, edited)
 
+    def failure_content(self, message: str) -> object:
+        return self._inner.failure_content(message)
+
     async def find_outcome(self, ctx: ToolContext) -> CallOutcome | None:
         return await self._inner.find_outcome(ctx)
 

@@ -167,7 +167,7 @@ class ToolServer:
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         if self.tools.get(params.name) is None:
-            raise MCPError(code=INVALID_PARAMS, message=self.tools.unknown(params.name).text)
+            raise MCPError(code=INVALID_PARAMS, message=self.tools.describe_unknown(params.name))
         served = await ctx.lifespan_context.find(ctx)
         client_call = ClientCall(ctx=ctx, seconds=self._serving.approval_seconds)
         call_id = _read_answer(served, client_call, params) or random_id()

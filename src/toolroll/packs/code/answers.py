@@ -45,10 +45,10 @@ class Page:
     """The first and the last line of the page, and how many there are."""
 
 
-def format_file(reading: FilePart) -> Page:
-    """Return the file as a model reads it: a heading, numbered lines, and where to go on."""
+def format_file(reading: FilePart, most_bytes: int = MAX_PAGE_BYTES) -> Page:
+    """Return the file as a model reads it: a heading, numbered lines, and where to go on, or why it ends there."""
     numbered = [_number_line(line, len(str(reading.total_lines))) for line in reading.lines]
-    lines = reading.lines[: count_fitting(numbered)]
+    lines = reading.lines[: count_fitting(numbered, most_bytes)]
     size = f"{count_noun(reading.total_lines, 'line')}, {count_noun(reading.size, 'byte')}"
     heading = f"{quote_path(str(reading.path))}: {size}, hash {reading.hash}"
     notes = [note for note in (reading.note, _ends(reading)) if note]
@@ -59,16 +59,18 @@ def format_file(reading: FilePart) -> Page:
             [
                 f"{heading} ({'; '.join(notes)})" if notes else heading,
                 *numbered[: len(lines)],
-                *(
-                    [f"[{count_noun(reading.total_lines - last, 'more line')}: read on with offset={after}]"]
-                    if after
-                    else []
-                ),
+                *([_read_on(reading, len(lines), after, most_bytes)] if after else []),
             ]
         ),
         seen=tuple((line.number - 1, line.number) for line in lines if not line.is_cut),
         facts={"first": lines[0].number if lines else 0, "last": last, "lines": reading.total_lines},
     )
+
+
+def _read_on(reading: FilePart, shown: int, after: int, most_bytes: int) -> str:
+    more = count_noun(reading.total_lines - after + 1, "more line")
+    full = f" (one read shows {most_bytes:,} bytes at most)" if shown < len(reading.lines) else ""
+    return f"[{more}{full}: read on with offset={after}]"
 
 
 def count_fitting(lines: Sequence[str], most_bytes: int = MAX_PAGE_BYTES) -> int:
@@ -118,10 +120,11 @@ def _entry(one: ListedEntry, lookalikes: Lookalikes) -> str:
     shown = display_path(one.path, lookalikes)
     name = f"{shown}/" if one.kind == "folder" else shown
     mark = "  (ignored)" if one.ignored else ""
-    if one.kind != "file":
+    if one.kind not in ("file", "folder"):
         return f"{one.kind:<6}  {name}{mark}"
+    size = f"  {count_noun(one.size, 'byte')}" if one.kind == "file" else ""
     when = datetime.fromtimestamp(one.mtime_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M")
-    return f"file    {name}  {count_noun(one.size, 'byte')}  {when}{mark}"
+    return f"{one.kind:<6}  {name}{size}  {when}{mark}"
 
 
 def format_found(found: FoundFiles, pattern: str) -> str:

@@ -17,7 +17,7 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
-from toolroll.packs.code.failures import tool_errors, tool_failure
+from toolroll.packs.code.failures import CodeTool, tool_errors, tool_failure
 from toolroll.packs.code.keys import WORKSPACE
 from toolroll.safe.programs.run import ProgramResult, run_program
 
@@ -68,7 +68,7 @@ def command_tool(name: str, command: Sequence[str], *, seconds: float, pattern: 
 
     about = "the project's check" if name == CHECK else f"the project's command '{name}'"
     added = "" if pattern is None else f" with arguments of yours behind it, each of which fits {pattern}"
-    return define_tool(
+    made = define_tool(
         name=f"{PREFIX}{name}",
         description=(
             f"Run {about}: {shown}{added}. Use it after a change was applied. A person must approve each run. "
@@ -81,6 +81,7 @@ def command_tool(name: str, command: Sequence[str], *, seconds: float, pattern: 
         why="description",
         preview=preview,
     )
+    return CodeTool(made)
 
 
 def _input_with_arguments(pattern: str) -> type[RunCheck]:

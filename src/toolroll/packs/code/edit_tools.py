@@ -21,12 +21,13 @@ from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.diff.unified import unified_diff
 from toolroll.packs.code.drafts import Drafter
-from toolroll.packs.code.failures import tool_errors, tool_failure
+from toolroll.packs.code.failures import CodeTool, tool_errors, tool_failure
 from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, is_by_person, see_workspace
 from toolroll.packs.code.outcomes import find_outcome
 from toolroll.packs.code.places import locate_paths
 from toolroll.packs.code.seen_files import SeenFiles
 from toolroll.safe.paths.names import quote_path
+from toolroll.safe.text import one_line
 from toolroll.workspace.changes.apply import AppliedChange, apply
 from toolroll.workspace.changes.content_cache import ContentCache
 from toolroll.workspace.changes.history import History
@@ -38,6 +39,9 @@ from toolroll.workspace.workspace import Workspace
 
 MAX_CHANGES: Final = 500
 """In one proposal: more than a person can look through."""
+
+MAX_QUOTED_CHARACTERS: Final = 60
+"""Of a line in place of a reason: both lines fit on one of a terminal, nearly."""
 
 Draft: TypeAlias = Callable[[Drafter, Mapping[str, Any]], None]
 
@@ -180,8 +184,31 @@ async def _carry_out(_given: BaseModel, ctx: ToolContext) -> ToolResult:
     return await apply_proposal(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
 
 
+class ChangeTool(CodeTool):
+    """A tool that changes files: a call without a description says what it changes, in place of a reason."""
+
+    def why(self, arguments: object) -> str:
+        """Return the description of the call, or what it changes where the model gave none."""
+        given = self.fields(arguments)
+        return str(given.get("description") or "").strip() or _describe_change(given)
+
+
+def _describe_change(given: Mapping[str, object]) -> str:
+    old, new, path = given.get("old_string"), given.get("new_string"), quote_path(str(given.get("path", "")))
+    if isinstance(old, str) and isinstance(new, str):
+        return f"Replaces {_quote(old)} with {_quote(new)}." if new else f"Removes {_quote(old)}."
+    return f"Writes '{path}' anew." if path else ""
+
+
+def _quote(text: str) -> str:
+    """Return the first line that is not blank, and how many more there are."""
+    lines = [line for line in text.splitlines() if line.strip()] or [""]
+    more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
+    return f"'{one_line(lines[0].strip(), MAX_QUOTED_CHARACTERS)}'{more}"
+
+
 def _define_tool(name: str, description: str, shape: type[BaseModel], draft: Draft, path: str = "path") -> Tool:
-    return define_tool(
+    made = define_tool(
         name=name,
         description=description,
         input=shape,
@@ -194,6 +221,7 @@ def _define_tool(name: str, description: str, shape: type[BaseModel], draft: Dra
         locate=locate_paths,
         outcome=find_outcome,
     )
+    return ChangeTool(made)
 
 
 edit_file: Final = _define_tool(

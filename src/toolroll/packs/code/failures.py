@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Final
 
 from toolroll.errors import FileProblem, JournalRefused, LockTimeout, NotAFile, ToolFailure, ToolrollError
+from toolroll.kernel.define.wrappers import WrapperTool
 from toolroll.messages import Template, Text
 
 _OWN_DATA: Final = (
@@ -29,7 +30,19 @@ def tool_errors(*, instead: str = "list_files shows what there is.") -> Iterator
 
 def tool_failure(message: str, *, code: str) -> ToolFailure:
     """Return a failure in the form that every tool of this pack has."""
-    return ToolFailure({"error": True, "message": message}, code=code)
+    return ToolFailure(_error_object(message), code=code)
+
+
+class CodeTool(WrapperTool):
+    """A tool of this pack: rejected, refused and invalid calls read as all of its failures do."""
+
+    def failure_content(self, message: str) -> object:
+        """Return the error object with this message."""
+        return _error_object(message)
+
+
+def _error_object(message: str) -> dict[str, object]:
+    return {"error": True, "message": message}
 
 
 def _describe(error: ToolrollError, instead: str) -> str:

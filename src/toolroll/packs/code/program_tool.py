@@ -22,7 +22,7 @@ from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.define.wrappers import with_approval
 from toolroll.packs.code.check_tool import MAX_OUTPUT_BYTES, follow_program
-from toolroll.packs.code.failures import tool_errors
+from toolroll.packs.code.failures import CodeTool, tool_errors
 from toolroll.packs.code.keys import see_workspace
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.programs.run import minimal_environment, run_program
@@ -100,7 +100,7 @@ def program_tool(*, seconds: float, sandbox: str | None) -> Tool:
         why="description",
         preview=preview,
     )
-    return with_approval(made)
+    return with_approval(CodeTool(made))
 
 
 def _reach(given: RunProgram) -> str:

@@ -60,7 +60,7 @@ async def read_file(
         reading = await asyncio.to_thread(read_lines, exact, place, offset=offset, limit=limit, column=column)
         if not is_by_person(ctx):
             await asyncio.to_thread(contents.keep, reading.data)
-    page = format_file(reading)
+    page = format_file(reading, workspace.limits.read_bytes)
     SeenFiles(ctx.run).add(str(place), reading.hash, reading.total_lines, page.seen)
     return ToolResult.of_text(page.text, page.facts)
 

@@ -8,13 +8,13 @@ from typing import Final
 
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.wrappers import WrapperTool
 from toolroll.packs.code.edit_tools import create_file, edit, edit_file
+from toolroll.packs.code.failures import CodeTool
 from toolroll.packs.code.read_tools import find_files, list_files, read_file, search_files
 from toolroll.packs.code.symbol_tools import find_definition, find_importers, outline
 
 
-class ShortTool(WrapperTool):
+class ShortTool(CodeTool):
     """A tool with another description, and without some of its parameters in what a model reads."""
 
     def __init__(self, inner: Tool, description: str, leave_out: Collection[str] = ()) -> None:

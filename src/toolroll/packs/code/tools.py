@@ -4,10 +4,11 @@ from typing import Final
 
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.edit_tools import apply_changes, create_file, edit, edit_file
+from toolroll.packs.code.failures import CodeTool
 from toolroll.packs.code.read_tools import find_files, list_files, read_file, search_files
 from toolroll.packs.code.symbol_tools import find_definition, find_importers, find_references, outline, repo_map
 
-READING: Final[tuple[Tool, ...]] = (
+_READING: Final = (
     read_file,
     list_files,
     search_files,
@@ -18,6 +19,7 @@ READING: Final[tuple[Tool, ...]] = (
     find_references,
     repo_map,
 )
+READING: Final[tuple[Tool, ...]] = tuple(map(CodeTool, _READING))
 """The ones that change nothing."""
 
 CHANGING: Final[tuple[Tool, ...]] = (edit_file, create_file, edit, apply_changes)
