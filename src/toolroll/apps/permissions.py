@@ -138,7 +138,7 @@ class RuleMemory:
 
     def covers(self, request: ApprovalRequest) -> bool:
         """Return whether a rule that was added since the question was asked answers it."""
-        if request.is_exposed or request.is_repeat or request.is_question:  # no rule is enough for that (XL14)
+        if request.is_exposed or _is_personal(request):  # no rule is enough for that (XL14, A55)
             return False
         if self.is_remote(request):  # it may be asked about because its definition has changed (XM2)
             return False

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.packs.code.conftest import coding
 
-from toolroll import Approve, Reject, RunResult, ScriptedModel
+from toolroll import Approve, Policy, Reject, Rule, RunResult, ScriptedModel
 from toolroll.agent.approvals import RejectedOnce
 from toolroll.apps.permissions import YesApprover
 from toolroll.kernel.approval.request import Preview
@@ -50,9 +50,9 @@ class Person:
         return [self.answer for _ in requests]
 
 
-async def work(folder: Path, approver: Any, *script: Call) -> RunResult[Any]:
+async def work(folder: Path, approver: Any, *script: Any, **options: Any) -> RunResult[Any]:
     (folder / "report.py").write_text(REPORT)
-    async with code_agent(folder, model=ScriptedModel([*script, "Done."]), approver=approver) as agent:
+    async with code_agent(folder, model=ScriptedModel([*script, "Done."]), approver=approver, **options) as agent:
         return await agent.run("Make it shorter.")
 
 
@@ -76,6 +76,39 @@ async def test_A55_a_person_sees_the_doubts_and_decides_also_with_yes(folder: Pa
     assert asked.preview.doubts
     assert (folder / "report.py").read_text() == OUTLINE["content"]
     assert "are left." in told(result, 1)
+
+
+ALWAYS = Policy((Rule(action="allow", tool="edit"), Rule(action="allow", tool="edit_file")))
+
+
+async def test_A55_an_always_rule_takes_no_doubted_change_unseen(folder: Path) -> None:
+    person = Person(Reject("no"))
+    good = {"path": "report.py", "old_string": "PAGE_SIZE = 20", "new_string": "PAGE_SIZE = 50"}
+    result = await work(folder, person, READ, Call("edit", good), Call("edit_file", OUTLINE), policy=ALWAYS)
+    assert [request.tool for request in person.asked] == ["edit_file"]
+    assert "are left." in person.asked[0].preview.doubts[0]
+    assert "User rejected" in told(result, 2)
+    assert (folder / "report.py").read_text() == REPORT.replace("20", "50")
+
+
+async def test_A55_where_nobody_can_be_asked_a_rule_makes_no_doubted_change(folder: Path) -> None:
+    result = await work(folder, None, READ, Call("edit_file", OUTLINE), policy=ALWAYS)
+    assert "needs a person's approval" in told(result, 1)
+    assert (folder / "report.py").read_text() == REPORT
+
+
+async def test_A55_a_rule_makes_no_change_that_became_doubtful_within_the_turn(folder: Path) -> None:
+    """Each of the two leaves enough of the file as it is; the second finds one that the first has shortened."""
+    lines = [f"line {number:02}\n" for number in range(30)]
+    (folder / "notes.txt").write_text("".join(lines))
+    cuts = [{"path": "notes.txt", "old_string": "".join(cut), "new_string": ""} for cut in (lines[:15], lines[15:25])]
+    person = Person(Approve())
+    read = Call("read_file", {"path": "notes.txt"})
+    turn = [Call("edit", cut, id=f"cut_{number}") for number, cut in enumerate(cuts)]
+    result = await work(folder, person, read, turn, Call("edit", cuts[1], id="again"), policy=ALWAYS)
+    assert "Propose it again, by itself" in told(result, 2)
+    assert [request.call_id for request in person.asked] == ["again"]
+    assert (folder / "notes.txt").read_text() == "".join(lines[25:])
 
 
 async def test_A55_what_no_longer_parses_is_doubted_and_other_changes_are_not(folder: Path) -> None:

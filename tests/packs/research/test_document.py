@@ -88,6 +88,16 @@ def test_R23_an_update_keeps_what_was_there_and_has_numbers_of_its_own() -> None
     )
 
 
+def test_R23_a_note_with_a_huge_number_leaves_numbers_for_the_next_ones() -> None:
+    before = "# Tea\n\nA.[^3] B.[^999999999]\n\n[^3]: three\n[^5]: five\n[^999999999]: huge\n[^100000]: large\n"
+    sources = renumber_sources([source(1), source(2)], after=before)
+    assert [one.number for one in sources] == [6, 7]
+    once = append_update(before, "New.[^6] More.[^7]", sources, today=TODAY)
+    assert [one.number for one in renumber_sources([source(1)], after=once)] == [8]
+    full = renumber_sources([source(1), source(2)], after="[^99999]: last\n[^100000]: large\n")
+    assert [one.number for one in full] == [100_001, 100_002]
+
+
 def test_R23_an_update_that_is_only_a_title_is_not_empty() -> None:
     assert append_update("# A", "# Nothing new", (), today=TODAY).endswith(
         "## Update - 2025-03-01\n\n### Nothing new\n"

@@ -125,9 +125,31 @@ async def judge_located(call: Locating, ctx: ToolContext) -> Permit | Asking | T
     try:
         ctx.targets = targets = await _locate(call.core, call.paths, ctx)
         paths = unique_paths((*call.paths, *(target.resolved for target in targets)))
-        return _judge(call.tool, call.core, call.arguments, call.effect, paths, targets, ctx, call.siblings)
+        judged = _judge(call.tool, call.core, call.arguments, call.effect, paths, targets, ctx, call.siblings)
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
         return handle_error(error, call.tool, ctx)
+    if isinstance(judged, Permit) and judged.granted == "policy" and judged.changes:
+        return await _ask_if_doubted(call, judged, ctx)
+    return judged
+
+
+async def _ask_if_doubted(call: Locating, permit: Permit, ctx: ToolContext) -> Permit | Asking:
+    """Return the call as one to ask about if the program doubts the change: a rule is a general yes, given before."""
+    try:
+        preview = await _preview(call.tool, call.arguments, ctx)
+    except Exception:  # noqa: BLE001 - it is made again when the call's turn comes, and answered for there
+        return permit
+    if not preview.doubts:
+        return permit
+    permit.expire()
+    return Asking(
+        tool=call.tool,
+        core=call.core,
+        arguments=call.arguments,
+        effect=call.effect,
+        seal=make_seal(call.arguments),
+        targets=permit.targets,
+    )
 
 
 async def _locate(core: "Tool", paths: tuple[str, ...], ctx: ToolContext) -> tuple[Target, ...]:
@@ -342,6 +364,14 @@ def _denied_failure(tool: "Tool", verdict: Verdict) -> ToolResult:
     return ToolResult.failure(text, code="denied")
 
 
+def _doubted_failure(tool: "Tool", preview: Preview) -> ToolResult:
+    text = (
+        f"{' '.join(preview.doubts)} A rule allows {tool.name}, but no such change unseen. Nothing was done. Propose it "
+        "again, by itself, and a person is asked."
+    )
+    return ToolResult.failure(text, code="needs_approval")
+
+
 def _stale_failure(asking: Asking) -> ToolResult:
     text = (
         f"What {asking.tool.name} would change is no longer what was shown for approval. Nothing was done. "
@@ -366,7 +396,11 @@ async def _show_and_run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext
     # When its turn comes, as calls before it may have changed what it is about. Nobody sees this preview, but the tool
     # does what it says: a change that a rule allows must be the one that a person would have been shown.
     try:
-        permit.show(_MINT, await _preview(tool, permit.arguments, ctx))
+        preview = await _preview(tool, permit.arguments, ctx)
+        if preview.doubts:  # only since calls before it in the turn have run, or it would have been asked about
+            permit.expire()
+            return _doubted_failure(tool, preview)
+        permit.show(_MINT, preview)
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
         permit.expire()
         return handle_error(error, tool, ctx, preview=True)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import count
 from typing import Final
 
 from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, ServerBlock
@@ -29,6 +30,8 @@ _TITLE: Final = re.compile(r"^# .", re.MULTILINE)
 _MARK: Final = re.compile(r"\[\^([0-9]{1,9})\](?!:)")
 _MARK_AFTER_BLANK: Final = re.compile(r" ?\[\^([0-9]{1,9})\](?!:)")
 _NOTE: Final = re.compile(r"^\[\^([0-9]{1,9})\]:.*\n?", re.MULTILINE)
+_MAX_FOLLOWED: Final = 99_999
+"""The highest number of a footnote that others follow: no document has so many, and a larger one is a whim."""
 _CODE: Final = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 _FENCED: Final = re.compile(r"(^(?:```|~~~).*?(?:^(?:```|~~~)|\Z))", re.DOTALL | re.MULTILINE)
 _PICTURE: Final = re.compile(r"!(?=\[)")
@@ -101,8 +104,11 @@ def _without_footnotes(text: str) -> str:
 
 def renumber_sources(sources: Iterable[Source], *, after: str | None) -> tuple[Source, ...]:
     """Return the sources with numbers that the footnotes of an earlier text do not use."""
-    used = max(map(int, _footnote_numbers(after or "")), default=0)
-    return tuple(source.model_copy(update={"number": source.number + used}) for source in sources)
+    used = set(map(int, _footnote_numbers(after or "")))
+    # A text may have a note with any number: after one with nine digits there would be no mark for the next.
+    first = 1 + max((number for number in used if number <= _MAX_FOLLOWED), default=0)
+    free = (number for number in count(first) if number not in used)
+    return tuple(source.model_copy(update={"number": number}) for source, number in zip(sources, free, strict=False))
 
 
 def _split_at_searches(message: AssistantMessage) -> list[tuple[AssistantBlock, ...]]:
