@@ -366,8 +366,8 @@ def _denied_failure(tool: "Tool", verdict: Verdict) -> ToolResult:
 
 def _doubted_failure(tool: "Tool", preview: Preview) -> ToolResult:
     text = (
-        f"{' '.join(preview.doubts)} A rule allows {tool.name}, but no such change unseen. Nothing was done. Propose it "
-        "again, by itself, and a person is asked."
+        f"{' '.join(preview.doubts)} A rule allows {tool.name}, but no such change unseen. Nothing was done. Propose "
+        "it again, by itself, and a person is asked."
     )
     return ToolResult.failure(text, code="needs_approval")
 
