@@ -20,7 +20,7 @@ from typing import Final
 from typing_extensions import is_typeddict
 
 PAGE: Final = Path(__file__).parent.parent / "api.md"
-MODULES: Final = ("toolroll", "toolroll.models", "toolroll.testing")
+MODULES: Final = ("toolroll", "toolroll.mcp", "toolroll.mcp_client", "toolroll.models", "toolroll.testing")
 
 _INTRODUCTION: Final = """\
 # API reference

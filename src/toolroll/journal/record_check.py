@@ -20,16 +20,23 @@ Check: TypeAlias = Callable[[Any], bool]
 def check_record(record: Record) -> None:
     """Raise `JournalRefused` for a record that could not be read back."""
     kind: type = type(record)
-    for name, check in _field_checks(kind):
-        if not check(getattr(record, name)):
+    for name, usual, check in _field_checks(kind):
+        value = getattr(record, name)
+        if type(value) not in usual and not check(value):
             fault = f"{name} holds a value that could not be read back"
             raise JournalRefused(f"What the run keeps ({record.kind}) cannot be stored: {fault}.")
 
 
 @cache
-def _field_checks(kind: type) -> tuple[tuple[str, Check], ...]:
-    hints = get_type_hints(kind)
-    return tuple((field.name, _check_of(hints[field.name])) for field in fields(kind))
+def _field_checks(kind: type) -> tuple[tuple[str, frozenset[type], Check], ...]:
+    """Each field with the types that need no further look, which most values are of, and the check for all others."""
+    hints = {field.name: get_type_hints(kind)[field.name] for field in fields(kind)}
+    return tuple((name, _plain_types(hint), _check_of(hint)) for name, hint in hints.items())
+
+
+def _plain_types(hint: Any) -> frozenset[type]:
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return frozenset(kind for kind in kinds if kind in _PLAIN and kind is not object)
 
 
 @cache
@@ -54,7 +61,13 @@ def _check_of(hint: Any) -> Check:
 
 def _dataclass_check(kind: type) -> Check:
     def check(value: Any) -> bool:
-        return isinstance(value, kind) and all(is_good(getattr(value, name)) for name, is_good in _field_checks(kind))
+        if not isinstance(value, kind):
+            return False
+        for name, usual, is_good in _field_checks(kind):
+            part = getattr(value, name)
+            if type(part) not in usual and not is_good(part):
+                return False
+        return True
 
     return check
 

@@ -83,6 +83,10 @@ class SealedFolder:
                     if fields.pop("hash") == _hash(fields):
                         yield SealedArguments(**fields)
 
+    def has_any(self, run_id: str) -> bool:
+        """Return whether something may be kept for a run."""
+        return (self._folder / _name(run_id)).exists()
+
     def remove(self, run_id: str, call_id: str) -> None:
         """Remove the arguments of a call, if they are there."""
         folder = f"{self._folder}/{_name(run_id)}"

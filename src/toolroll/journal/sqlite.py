@@ -30,6 +30,9 @@ from toolroll.safe.sqlite import transaction
 
 _Row: TypeAlias = tuple[str, int, str, float, bytes, str]
 _INSERT: Final = "insert into records values (?, ?, ?, ?, ?, ?)"
+_ONE_MORE: Final = ", (?, ?, ?, ?, ?, ?)"
+_FEW_ROWS: Final = 4
+"""Rows that go into one statement; SQLite compiles it once for each number of them."""
 
 
 class SqliteJournal:
@@ -48,6 +51,7 @@ class SqliteJournal:
         self._connection: sqlite3.Connection | None = None
         self._holder: Holder | None = None
         self._tails: dict[str, tuple[int, str]] = {}
+        self._sealing: set[str] = set()
         # Threads with an event loop each may share a journal; a transaction belongs to one of them at a time.
         self._lock = threading.RLock()
 
@@ -63,9 +67,10 @@ class SqliteJournal:
             raise JournalRefused(f"Run {run_id} is being driven by another process. Wait until it ends.")
         with self._lock, RUN_LOG.errors(self._path):
             number = self._write(self._open(), run_id, encoded)
-        for record in records:
-            if isinstance(record, CallEnded):
-                self._sealed.remove(run_id, record.result.call_id)
+        if run_id in self._sealing:  # nearly no run; to look for a file costs each call two system calls
+            for record in records:
+                if isinstance(record, CallEnded):
+                    self._sealed.remove(run_id, record.result.call_id)
         return number
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
@@ -92,10 +97,12 @@ class SqliteJournal:
                 tail = self._take_run(db, run_id)
             if tail is not None:
                 self._tails[run_id] = tail
+                self._note_sealed(run_id)
             return tail is not None
 
     async def release(self, run_id: str, /) -> None:
         """Let another process go on with the run."""
+        self._sealing.discard(run_id)
         if self._tails.pop(run_id, None) is not None:
             with self._transaction() as db:
                 db.execute("update runs set holder = null where run_id = ?", (run_id,))
@@ -115,6 +122,7 @@ class SqliteJournal:
     async def seal(self, run_id: str, /, *calls: ToolCall) -> None:
         """Keep the arguments of those calls whose record has lost a secret, until they have their result."""
         self._sealed.seal(run_id, calls, self.secrets)
+        self._note_sealed(run_id)
 
     async def unseal(self, run_id: str, /, *calls: ToolCall) -> dict[str, str]:
         """Return the arguments that were sealed for these recorded calls, by call id; drop all others of the run."""
@@ -161,6 +169,10 @@ class SqliteJournal:
                 self._holder.close()
                 self._holder = None
 
+    def _note_sealed(self, run_id: str) -> None:
+        if self._sealed.has_any(run_id):
+            self._sealing.add(run_id)
+
     def _take_run(self, db: sqlite3.Connection, run_id: str) -> Tail | None:
         holder = self._own_holder()
         row = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
@@ -185,8 +197,9 @@ class SqliteJournal:
         for record, stored in encoded:
             number, chain = number + 1, chain_hash(chain, stored.body)
             rows.append((run_id, number, record.kind, self._clock(), stored.body, chain))
-        if len(rows) == 1 and not _has_more(*encoded[0]):
-            db.execute(_INSERT, rows[0])  # a transaction by itself, without the cost of two more statements
+        if len(rows) <= _FEW_ROWS and not any(_has_more(*one) for one in encoded):
+            # One statement is a transaction by itself, without the cost of two more.
+            db.execute(_INSERT + _ONE_MORE * (len(rows) - 1), [value for row in rows for value in row])
         else:
             with self._transaction():
                 for record, stored in encoded:

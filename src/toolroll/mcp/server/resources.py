@@ -44,9 +44,13 @@ class Document:
     """One document of a source; its name is the end of its address."""
 
     name: str
+    """The end of its address, after the prefix of its source."""
     title: str = ""
+    """What a person reads in a list."""
     description: str = ""
+    """What it is about, in a sentence."""
     media_type: str = "text/markdown"
+    """The kind of its content."""
 
 
 class Reader(Protocol):
