@@ -1,25 +1,25 @@
 """The writer's desk over a real socket: a post from the request to the file, profiles, past posts (S20, S22, S24)."""
 
-import asyncio
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from tests.web.conftest import WAIT_S, Site
+from tests.web.conftest import WAIT_S, Site, run_site
 
-from toolroll.apps.desk import Desk
-from toolroll.apps.feed import Feed
 from toolroll.kernel.call.context import utc_now
 from toolroll.packs.writing.posts.store import PostStore
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_posts, sample_profile
 from toolroll.packs.writing.session.looks import find_fold, make_looks
 from toolroll.packs.writing.texts.messages import languages, load_language
+from toolroll.web.app import make_app
 from toolroll.web.page_parts import ALL_PAGE_OPERATIONS
+from toolroll.web.sessions import Sessions
 
 READ = "the profile is read before each answer"
 FIRST = '<post topic="chains">\nOil the chain.\n\nIt rusts overnight.\n</post>'
@@ -95,29 +95,41 @@ def test_S20_a_post_from_the_request_to_the_file(site: Site, author: ProfileStor
     assert author.read("default").profile.version == 1
 
 
-def test_S22_a_post_goes_on_after_the_server_was_started_again(site: Site, author: ProfileStore) -> None:
+def test_S22_XJ12_one_server_writes_a_post_and_another_goes_on_when_it_has_ended(
+    site: Site, author: ProfileStore
+) -> None:
+    del author
+    other = replace(site.service, sessions=Sessions())
+    desk = site.root / "home" / "data" / "desk"
+    with site.browser() as client:
+        with (
+            run_site(make_app(other, slots=0), other, {}, site.root, is_last=False) as first,
+            first.browser() as writer,
+        ):
+            post_id = begin(first, writer, READ, FIRST, READ, SECOND)
+            wait_for(writer, post_id, is_asking)
+            for act, body in (("messages", {"text": "Shorter."}), ("retry", {}), ("remove", {})):
+                refused = client.post(f"/api/desk/posts/{post_id}/{act}", json=body)
+                assert (refused.status_code, "Another server" in refused.json()["detail"]) == (409, True), act
+            assert is_asking(writer.get(f"/api/desk/posts/{post_id}").json())
+        assert client.get(f"/api/desk/posts/{post_id}").json()["state"] == "paused"
+        assert [one.name for one in desk.iterdir()] == [f"{post_id}.json"]
+        assert client.post(f"/api/desk/posts/{post_id}/messages", json={"text": "Shorter."}).status_code == 202
+        post = wait_for(client, post_id, lambda one: is_asking(one) and len(one["versions"]) == 2)
+        client.post(f"/api/desk/posts/{post_id}/remove")
+        assert list(desk.iterdir()) == []
+    assert [one["text"] for one in post["versions"]] == [
+        "Oil the chain.\n\nIt rusts overnight.",
+        "Oil it tonight.\n\nIt rusts overnight.",
+    ]
+
+
+def test_XJ12_a_post_whose_model_cannot_be_reached_leaves_no_lock(site: Site, author: ProfileStore) -> None:
     del author
     with site.browser() as client:
-        post_id = begin(site, client, READ, FIRST, READ, SECOND)
-        wait_for(client, post_id, is_asking)
-
-        async def play() -> tuple[str, list[str]]:
-            service = site.service
-            desk = Desk(data_of(site), service.store.journal, service.environment, Feed())
-            state = desk.view(post_id).state
-            await desk.tell(post_id, "Shorter.")
-            with desk._feed.listen() as listener:
-                while desk.view(post_id).state != "asking":
-                    await listener.wait(0.05)
-            texts = [one.text for one in desk.view(post_id).post.drafts]
-            await desk.close()
-            return state, texts
-
-        state, texts = asyncio.run(play())
-    assert (state, texts) == (
-        "paused",
-        ["Oil the chain.\n\nIt rusts overnight.", "Oil it tonight.\n\nIt rusts overnight."],
-    )
+        body = {"request": "chains, for LinkedIn", "model": "nobody:knows"}
+        assert client.post("/api/desk/posts?lang=en", json=body).status_code == 400
+    assert list((site.root / "home" / "data" / "desk").iterdir()) == []
 
 
 def test_S20_a_profile_is_edited_with_the_old_and_the_new_beside_each_other(site: Site, author: ProfileStore) -> None:

@@ -6,8 +6,8 @@ shows them and goes on from the last draft.
 
 import asyncio
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -21,7 +21,7 @@ from toolroll.apps.feed import Feed
 from toolroll.apps.models import absolute_model_name, choose_model, connect_model
 from toolroll.apps.recorded_messages import read_messages
 from toolroll.apps.spec import AgentSpec
-from toolroll.errors import DecisionRefused, RunMissing, ToolrollError
+from toolroll.errors import DecisionRefused, LockTimeout, RunMissing, ToolrollError
 from toolroll.home.folders import find_folders
 from toolroll.home.keys import with_keys
 from toolroll.home.settings import read_settings
@@ -46,6 +46,7 @@ from toolroll.packs.writing.session.tool_calls import describe_feedback_count, p
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Lang, known_language, say, translate
 from toolroll.packs.writing.tools.toolset import SEARCH
+from toolroll.safe.locks import FileLock
 
 NEWS: Final = "post:"
 """What the names of posts begin with in the news, where chats have their ids alone."""
@@ -118,7 +119,8 @@ class Desk:
             lang=known_language(lang),
             notion=notion,
         )
-        self._begin(post)
+        with self._taking(post.id) as lock:
+            self._begin(post, lock)
         return post.id
 
     async def tell(self, post_id: str, text: str) -> None:
@@ -135,11 +137,13 @@ class Desk:
 
     async def go_on(self, post_id: str, *said: str) -> None:
         """Go on with a post that was interrupted: from its last draft, or from the beginning."""
-        post = self.view(post_id).post
-        if self._is_running(post_id) or post.end is not None:
+        if self.view(post_id).post.end is not None or self._is_running(post_id):
             raise DecisionRefused("This post is complete, or is being written. Begin another one.")
-        earlier = None if not post.drafts else await self._find_earlier(post)
-        self._begin(post.model_copy(update={"error": ""}), *(said if earlier else ()), earlier=earlier)
+        with self._taking(post_id) as lock:
+            await self._drop(post_id)
+            post = self.view(post_id).post  # as the server that wrote it until now has left it
+            earlier = None if not post.drafts else await self._find_earlier(post)
+            self._begin(post.model_copy(update={"error": ""}), lock, *(said if earlier else ()), earlier=earlier)
 
     def answer(self, post_id: str, call_id: str, digest: str, decision: Decision) -> None:
         """Answer what a post asks about a call."""
@@ -155,16 +159,20 @@ class Desk:
             work.live.stop()
 
     async def remove(self, post_id: str) -> None:
-        """Take a post from the desk; what was saved of it stays."""
-        await self._cancel(post_id)
-        self._works.pop(post_id, None)
-        self._shelf.remove(post_id)
+        """Take a post from the desk; what was saved of it stays. DecisionRefused if another server is writing it."""
+        await self._drop(post_id)
+        if self._shelf.read(post_id) is None:
+            return
+        with self._taking(post_id) as lock:
+            self._shelf.remove(post_id)
+        self._shelf.unlock(lock)
         self._feed.change(NEWS + post_id)
 
     def view(self, post_id: str) -> PostView:
         """Return a post as it stands; RunMissing if there is none of that id."""
         work = self._works.get(post_id)
-        post = self._shelf.read(post_id) if work is None else work.person.post
+        # A post that is not being written here may have been written by another server since.
+        post = work.person.post if work is not None and work.is_running else self._shelf.read(post_id)
         if post is None:
             raise RunMissing("There is no such post on the desk.")
         if work is None or not work.is_running:
@@ -180,19 +188,22 @@ class Desk:
     async def close(self) -> None:
         """Stop everything; each post can go on from what is kept."""
         for post_id in tuple(self._works):
-            await self._cancel(post_id)
-        await close_models([work.model for work in self._works.values()])
+            await self._drop(post_id)
         self.posts.close()
 
     def _is_running(self, post_id: str) -> bool:
         work = self._works.get(post_id)
         return work is not None and work.is_running
 
-    async def _cancel(self, post_id: str) -> None:
-        work = self._works.get(post_id)
-        if work is not None and work.task is not None and not work.task.done():
+    async def _drop(self, post_id: str) -> None:
+        """End what this process does for a post, and let go of it."""
+        work = self._works.pop(post_id, None)
+        if work is None:
+            return
+        if work.task is not None and not work.task.done():
             work.task.cancel()
             await asyncio.wait([work.task])
+        await close_models([work.model])
 
     async def _find_earlier(self, post: KeptPost) -> EarlierDraft:
         last = post.drafts[-1]
@@ -207,15 +218,35 @@ class Desk:
             messages=messages,
         )
 
-    def _begin(self, post: KeptPost, *said: str, earlier: EarlierDraft | None = None) -> None:
+    def _begin(self, post: KeptPost, lock: FileLock, *said: str, earlier: EarlierDraft | None = None) -> None:
         model = connect_model(post.model, self._environment)
         outflow = Outflow()
         person = DeskPerson(post, outflow, self._keep, inbox=list(said))
         work = self._works[post.id] = _Work(person, model)
         if not post.lines:
             person.add_line("you", post.request)
-        work.task = asyncio.ensure_future(self._write(work, outflow, earlier))
         self._keep(post)
+        work.task = asyncio.ensure_future(self._write(work, outflow, earlier))
+        # From here on the lock is the task's. It is over only then: whoever looks on the news must not find it running.
+        work.task.add_done_callback(lambda _task: self._end(work, lock))
+
+    @contextmanager
+    def _taking(self, post_id: str) -> Iterator[FileLock]:
+        """Take the lock of a post, and keep it unless the block fails."""
+        lock = self._shelf.lock(post_id)
+        try:
+            lock.acquire()
+        except LockTimeout as error:
+            raise DecisionRefused("Another server is writing this post. Go on there, or end that server.") from error
+        try:
+            yield lock
+        except BaseException:
+            self._shelf.unlock(lock)
+            raise
+
+    def _end(self, work: _Work, lock: FileLock) -> None:
+        self._shelf.unlock(lock)
+        self._feed.change(NEWS + work.person.post.id)
 
     def _keep(self, post: KeptPost) -> None:
         work = self._works.get(post.id)
@@ -244,8 +275,6 @@ class Desk:
             work.live, work.text = None, ""
             person.post = person.post.model_copy(update=changed)
             self._shelf.write(person.post)
-            # The task is over only after this: whoever looks on being told must not find it running.
-            asyncio.get_running_loop().call_soon(self._feed.change, NEWS + post.id)
 
     def _context(self, post: KeptPost, person: DeskPerson, outflow: Outflow) -> WritingContext:
         data = self.data.absolute()

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from toolroll.errors import FileMissing, FileProblem
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.session.interface import End
+from toolroll.safe.locks import FileLock
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
 from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.paths.root import Root
@@ -87,6 +88,16 @@ class DeskShelf:
         """Keep a post as it is now."""
         with closing(Root(private_folder(self._folder))) as root:
             root.write_file(_path(post.id), post.model_dump_json().encode(), mode=PRIVATE_FILE_MODE)
+
+    def lock(self, post_id: str) -> FileLock:
+        """Return the lock of a post: of all servers with this home, the one that holds it writes the post."""
+        return FileLock(private_folder(self._folder) / f"{post_id}.lock", timeout_s=0)
+
+    def unlock(self, lock: FileLock) -> None:
+        """Give a lock back, and remove its file: whoever opened that before looks for it again, and takes a new one."""
+        with suppress(OSError):
+            lock.path.unlink()
+        lock.release()
 
     def remove(self, post_id: str) -> None:
         """Remove a post from the desk; what was saved of it stays where it was saved."""

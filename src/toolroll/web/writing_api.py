@@ -141,7 +141,8 @@ class WritingApi:
 
     async def remove_post(self, request: Request, _person: Token) -> Response:
         """Take a post from the desk."""
-        await self._desk.remove(_post_id(request))
+        with translated(read_lang(request)):
+            await self._desk.remove(_post_id(request))
         return _done()
 
     async def list_past(self, request: Request, _person: Token) -> Response:
