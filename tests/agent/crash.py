@@ -34,6 +34,7 @@ from toolroll.models.scripted import Call, Line, ScriptedModel
 from toolroll.packs.standard import write_todos
 from toolroll.postgres.address import parse_address
 from toolroll.postgres.database import Database
+from toolroll.postgres.presence import Presence
 
 RUN = "the-run"
 STEPS = 20
@@ -165,7 +166,10 @@ def open_log(folder: Path) -> Journal:
     url = os.environ.get(DATABASE)
     if url is None:
         return SqliteJournal(folder / "data" / "runs.db")
-    return PostgresJournal(Database(parse_address(url)), folder=folder / "data")
+    database = Database(parse_address(url))
+    # One process at a time, and it is dead when the next one begins: there is nobody to wait for.
+    presence = Presence(database, silence_s=0.0, restart_s=0.0)
+    return PostgresJournal(database, folder=folder / "data", presence=presence)
 
 
 def name_run(folder: Path) -> str:

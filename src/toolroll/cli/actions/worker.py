@@ -23,7 +23,9 @@ from toolroll.home.settings import read_settings
 from toolroll.safe.text import terminal_safe
 
 _LOOK_S: Final = 0.25
-"""Between two looks at whether anything is left to do."""
+"""The longest time between two looks at whether anything is left to do."""
+_FIRST_LOOK_S: Final = 0.01
+"""The shortest one: at first, and whenever a job has ended; from then on it doubles."""
 
 _DOWN_S: Final = 2.0
 """Between two looks at whether a database that is down at the start is there."""
@@ -51,6 +53,8 @@ class _Worker:
         self._stop = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
         self._endings: Counter[str] = Counter()
+        self._look_s = _FIRST_LOOK_S
+        self._problem: OSError | None = None
 
     async def run(self, slots: int, queues: tuple[str, ...], *, drain: bool) -> int:
         """Work until told to end; return the exit code."""
@@ -75,6 +79,8 @@ class _Worker:
             await self._upkeep.tell_ended()  # of the last jobs, too
         if self._session.json:
             self._session.write_json({name: self._endings[name] for name in ("done", "waiting", "failed")})
+        if self._problem is not None:
+            raise self._problem
         return DONE
 
     async def _begin(self) -> bool:
@@ -104,13 +110,19 @@ class _Worker:
         return ending
 
     def _show(self, job_id: str, ending: str, why: str = "") -> None:
+        """Count an ending and show it. If there is no room for the line, the worker fails at its end, and not the job."""
         self._endings[ending] += 1
+        self._look_s = _FIRST_LOOK_S
         if not self._session.json:
-            self._session.show(f"{short_id(job_id)}  {ending}{why}")
+            try:
+                self._session.show(f"{short_id(job_id)}  {ending}{why}")
+            except OSError as error:
+                self._problem = self._problem or error
 
     async def _end_when_empty(self, queues: tuple[str, ...]) -> None:
-        while await self._has_work(queues):  # noqa: ASYNC110 - other processes change the queue: there is no event
-            await asyncio.sleep(_LOOK_S)
+        while await self._has_work(queues):  # other processes change the queue: there is no event
+            await asyncio.sleep(self._look_s)
+            self._look_s = min(2 * self._look_s, _LOOK_S)
         self._stop.set()
 
     async def _has_work(self, queues: tuple[str, ...]) -> bool:
