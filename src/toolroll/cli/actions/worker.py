@@ -110,7 +110,7 @@ class _Worker:
         return ending
 
     def _show(self, job_id: str, ending: str, why: str = "") -> None:
-        """Count an ending and show it. If there is no room for the line, the worker fails at its end, and not the job."""
+        """Count an ending and show it. A line that cannot be written fails the worker at its end, and not the job."""
         self._endings[ending] += 1
         self._look_s = _FIRST_LOOK_S
         if not self._session.json:
