@@ -7,6 +7,7 @@ something. So only this module and those that it imports are loaded before the s
 import asyncio
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, ExitStack, suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from toolroll.web.guard import HostGuard
@@ -60,9 +61,11 @@ class Front:
         work.add_done_callback(self._finish)
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        self._is_wanted.set()
-        self._is_over.set()
-        await asyncio.wait([work])
+        if self._is_settled.is_set():
+            self._is_over.set()
+            await asyncio.wait([work])
+        else:
+            work.cancel()  # on a busy machine, loading would keep it from ending for seconds
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _run(self) -> None:
@@ -70,17 +73,45 @@ class Front:
             async with asyncio.timeout(LOAD_AFTER_S):
                 await self._is_wanted.wait()
         with ExitStack() as stack:
-            app = await asyncio.to_thread(lambda: stack.enter_context(self._open_app()))
+            app = await _run_in_thread(lambda: stack.enter_context(self._open_app()))
             async with app.router.lifespan_context(app):
                 self._app = app
                 self._is_settled.set()
                 await self._is_over.wait()
 
     def _finish(self, work: "asyncio.Future[None]") -> None:
+        if work.cancelled():
+            return
         self.failure = work.exception()
         self._is_settled.set()
         if self.failure is not None:
             self.on_failure()
+
+
+async def _run_in_thread(work: Callable[[], "Starlette"]) -> "Starlette":
+    """Return what `work` returns, in a thread that a process may end without."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Starlette] = loop.create_future()
+
+    def settle(app: "Starlette | None", error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        elif app is not None:
+            done.set_result(app)
+
+    def run() -> None:
+        app, error = None, None
+        try:
+            app = work()
+        except BaseException as raised:  # raised again where it is awaited
+            error = raised
+        with suppress(RuntimeError):  # the loop is closed: the server has ended meanwhile
+            loop.call_soon_threadsafe(settle, app, error)
+
+    Thread(target=run, daemon=True).start()
+    return await done
 
 
 def run_front(
@@ -99,6 +130,6 @@ def run_front(
         server.should_exit = True
 
     front.on_failure = stop
-    server.run()
+    server.listen_and_run()
     if front.failure is not None:
         raise front.failure
