@@ -52,8 +52,6 @@
     │   ├── ContentRefused       content_policy
     │   ├── ProviderFailed       provider           its own fault, or an answer nobody can read
     │   └── AnswerTooLarge       answer_too_large   an answer without end, which was not read to it
-    ├── AddressRefused           address            a server may not listen there
-    │   └── AddressInUse         address_in_use     another process listens there
     └── UsageError               usage              a command or setting that makes no sense
 
 The code is for programs (`--json`, results, logs), the message for people: what happened, the value, what to do next.
@@ -494,23 +492,6 @@ class AnswerTooLarge(ModelError):
     """The provider's answer has more bytes or parts than any answer of a model; it was not read to its end."""
 
     code = "answer_too_large"
-
-
-class AddressRefused(ToolrollError):
-    """A server cannot listen on this address and port; nothing was started."""
-
-    code = "address"
-
-    def __init__(self, message: str, *, host: str, port: int) -> None:
-        super().__init__(message)
-        self.host = host
-        self.port = port
-
-
-class AddressInUse(AddressRefused):
-    """Another process listens on the port."""
-
-    code = "address_in_use"
 
 
 class UsageError(ToolrollError):

@@ -11,12 +11,12 @@ import pytest
 from starlette.applications import Starlette
 from tests.web.conftest import WAIT_S, make_service
 
-from toolroll.errors import AddressInUse, AddressRefused, JournalRefused
+from toolroll.errors import JournalRefused
 from toolroll.web.app import make_app
 from toolroll.web.front import Front, run_front
 from toolroll.web.guard import LOCAL_NAMES, HostGuard
 from toolroll.web.page import FOLDER
-from toolroll.web.server import Server, open_socket
+from toolroll.web.server import AddressInUse, AddressRefused, Server, open_socket
 
 
 def test_S20_the_page_is_sent_while_the_rest_is_being_opened(tmp_path: Path) -> None:
@@ -60,7 +60,9 @@ def test_S20_a_server_that_cannot_open_its_files_ends_with_the_reason() -> None:
     def ask(port: int) -> None:
         def send() -> None:
             with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as one:
-                one.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                one.sendall(
+                    b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                )
                 with one.makefile("rb") as answer:
                     heads = (line for line in answer if line.startswith(b"HTTP/1.1 "))
                     answers.append(int(next(heads).split()[1]))
@@ -81,9 +83,10 @@ def test_S20_a_port_in_use_is_said_before_anything_is_opened() -> None:
     def open_app() -> AbstractContextManager[Starlette]:
         raise AssertionError
 
-    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(AddressInUse) as caught:
+    with socket.create_server(("127.0.0.1", 0)) as other:
         port: int = other.getsockname()[1]
-        run_front(open_app, names=LOCAL_NAMES, host="127.0.0.1", port=port, on_start=lambda _port: None)
+        with pytest.raises(AddressInUse) as caught:
+            run_front(open_app, names=LOCAL_NAMES, host="127.0.0.1", port=port, on_start=lambda _port: None)
     assert (caught.value.host, caught.value.port, caught.value.code) == ("127.0.0.1", port, "address_in_use")
     with pytest.raises(AddressRefused):
         open_socket("192.0.2.1", 0)  # of no machine

@@ -105,7 +105,7 @@ async def _run_in_thread(work: Callable[[], "Starlette"]) -> "Starlette":
         app, error = None, None
         try:
             app = work()
-        except BaseException as raised:  # raised again where it is awaited
+        except BaseException as raised:  # noqa: BLE001 - raised again where it is awaited
             error = raised
         with suppress(RuntimeError):  # the loop is closed: the server has ended meanwhile
             loop.call_soon_threadsafe(settle, app, error)

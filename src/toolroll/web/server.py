@@ -7,17 +7,34 @@ from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
-from toolroll.errors import AddressInUse, AddressRefused
+from toolroll.errors import ToolrollError
 from toolroll.web.guard import MAX_CONNECTIONS, GuardedProtocol
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 SHUTDOWN_SECONDS: Final = 2
-"""For the answers that are being sent, and again for what is at work: so that Ctrl-C ends it within five seconds."""
+"""For the answers that are being sent, and again for what is at work; more than this feels like a server that hangs."""
 _LAST_PORT: Final = 65_535
 BACKLOG: Final = 2_048
 """Connections that wait to be accepted; uvicorn's own number."""
+
+
+class AddressRefused(ToolrollError):
+    """A server cannot listen on this address and port; nothing was started."""
+
+    code = "address"
+
+    def __init__(self, message: str, *, host: str, port: int) -> None:
+        super().__init__(message)
+        self.host = host
+        self.port = port
+
+
+class AddressInUse(AddressRefused):
+    """Another process listens on the port."""
+
+    code = "address_in_use"
 
 
 class Server(uvicorn.Server):
