@@ -234,9 +234,12 @@ async def test_XM17_a_form_that_cannot_show_all_is_no_yes(era: str, note: Note) 
     assert note.writes == 0
 
 
-async def test_XM17_a_yes_in_the_form_alone_writes_nothing(note: Note) -> None:
-    async with connect(ToolServer([note.tool], journal=MemoryJournal()), "legacy", Person(YES)) as client:
+@pytest.mark.parametrize("era", ERAS)
+async def test_XM17_a_yes_in_the_form_alone_writes_nothing_and_is_asked_for_once(era: str, note: Note) -> None:
+    person = Person(YES)
+    async with connect(ToolServer([note.tool], journal=MemoryJournal()), era, person) as client:
         refused = await client.call_tool("write_note", {"text": LONG})
+    assert len(person.questions) == 1
     assert (refused.meta or {})["toolroll/code"] == "needs_approval"
     assert "terminal" in text_of(refused)
     assert note.writes == 0

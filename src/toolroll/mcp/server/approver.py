@@ -149,8 +149,10 @@ class ClientApprover:
         known = await self._desk.take_answer(request)
         if known is not None:
             return known
-        if call.answer is not None and call.answered_digest == request.digest and call.answer.action != "accept":
-            return Reject()
+        if call.answer is not None and call.answered_digest == request.digest:
+            if call.answer.action != "accept":
+                return Reject()
+            raise call.refuse(NOBODY_ANSWERED)  # a client that says yes by itself would be asked for ever
         await self._desk.hand_out(request)
         if call.is_modern:
             call.question = request
