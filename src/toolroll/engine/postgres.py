@@ -193,10 +193,22 @@ class PostgresEngine:
             await self.take_over()
         await self._look_after(now)
         while len(self._tasks) < slots and not stop.is_set():
-            claim = await self._database.call(lambda db: self._claim(db, queues))
+            claim = await self._claim_next(queues)
             if claim is None:
                 return
             self._begin(claim, drive)
+
+    async def _claim_next(self, queues: Sequence[str]) -> Claim | None:
+        """Claim a job; a worker that is cancelled meanwhile gives back what it has claimed."""
+        claiming = asyncio.ensure_future(self._database.call(lambda db: self._claim(db, queues)))
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            with suppress(DatabaseFailed):
+                claim = await claiming
+                if claim is not None:
+                    await self._note(claim, _LEAVE)
+            raise
 
     async def _look_after(self, now: float) -> None:
         """Beat, and end what was cancelled, or taken over because this process seemed to be gone."""

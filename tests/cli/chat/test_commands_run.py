@@ -33,6 +33,7 @@ def test_S13_the_check_after_an_edit_has_an_always_of_its_own(project: Project, 
         screen.asks("Allow this?")
         press(screen, "y", "Allow this?")
         screen.shows("The check after changes", "for at most 300 seconds")
+        screen.asks("Allow this?")
         press(screen, "!", "Always allow this?")
         screen.shows("run_todos, whatever it is given", "also what a model wrote")
         screen.send(b"y" + ENTER)
